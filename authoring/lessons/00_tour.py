@@ -465,7 +465,7 @@ Table(
 # ## Where to go
 #
 # Lesson 01 begins at the bottom, with a line of memory cells and the question of how a matrix can be turned on its side
-# in no time. Its exercises are in `work/01_tensors_strides_views.ipynb`; three of the functions you write there can be
+# in no time. Its exercises are in `work/01_tensors_strides_views.ipynb`; two of the functions you write there can be
 # put into this very machine, and this page will run on them.
 #
 # From there the course goes up, floor by floor: what an operation is (02), from bytecode to graphs (03 to 07), the tape that

@@ -281,8 +281,8 @@ show(fresh)
 #
 # In a fresh matrix of strides (4, 1) that is 4 = 4 × 1, so rows melt into one line. In the turned one, 1 = 3 × 4 is
 # false. And a dimension can always be split: six cells at even jumps are also two threes. Melt what melts, split what
-# must be split, and if a new dimension would straddle a seam, copy. You will write this function in exercise 01.5, and
-# minitorch_compile can then run on it.
+# must be split, and if a new dimension would straddle a seam, copy. You will write this function in exercise 01.7, and
+# your own tensors will use it.
 
 
 # %%
@@ -477,10 +477,9 @@ show(out)
 #
 # ## Exercises
 #
-# Open `work/01_tensors_strides_views.ipynb`. There are eleven, in two parts. The first six take about an hour: the
-# position of an element, the strides of a new tensor, a prediction, a bug to find in `is_contiguous`, reshape without
-# copying, and sliding windows at a par of 0 bytes. Three of your functions can be spliced into the package, which then
-# runs on them. The other five, an hour and a half, write a file.
+# Open `work/01_tensors_strides_views.ipynb`. There are nine, in two parts. The first four take forty minutes: the strides of
+# a new tensor, a prediction, a bug to find in `is_contiguous`, and sliding windows at a par of 0 bytes. Two of your
+# functions can be spliced into the package, which then runs on them. The other five, an hour and a quarter, write a file.
 #
 # ## What you write
 #

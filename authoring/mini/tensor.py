@@ -33,7 +33,7 @@ def wrap(index, count):
     return index % count
 
 
-# %% 01.7 strides, and sizes that broadcast
+# %% 01.5 strides, and sizes that broadcast
 def contiguous_strides(sizes):
     """The last dimension is dense, each one before it steps over all that follows; a size of 0 counts as 1.
 
@@ -63,7 +63,7 @@ def broadcast_sizes(*shapes):
     return tuple(result)
 
 
-# %% 01.8 layouts
+# %% 01.6 layouts
 @dataclass(frozen=True)
 class Layout:
     """Element (i, j, ...) lies at offset + i*strides[0] + j*strides[1] + ..."""
@@ -99,7 +99,7 @@ class Layout:
         kept = tuple(0 if mine == 1 and size != 1 else stride for mine, stride, size in pairs)
         return Layout(tuple(sizes), (0,) * new + kept, self.offset)
 
-    # %% 01.9 view
+    # %% 01.7 view
     def view(self, sizes):
         """The same elements in the same order under other sizes, or None where strides can't say that.
 
@@ -125,7 +125,7 @@ class Layout:
         return Layout(tuple(sizes), tuple(reversed(strides)), self.offset)
 
 
-# %% 01.10 storage and tensor
+# %% 01.8 storage and tensor
 class Storage:
     """Flat memory that tensors share. A fake's has no data: shapes can be asked about, numbers can't."""
 
@@ -177,7 +177,7 @@ class Tensor:
         return f"fake{self.sizes}" if self.is_fake else f"tensor({self.tolist()})"
 
 
-# %% 01.11 where tensors come from
+# %% 01.9 where tensors come from
 def tensor(data, dtype=None, requires_grad=False):
     """Nested lists, numbers or an array, copied; a Python float is a float32.
 

@@ -13,9 +13,9 @@ outputs = tool("lesson_outputs")
 SOURCE = '''# %% [markdown]
 # # 01 Exercises
 # %% [markdown]
-# ## 01.1 Where an element lies
+# ## 01.1 Strides of a new tensor
 # %%
-def position(index, strides, offset=0):
+def contiguous_strides(sizes):
     """Doc."""
     ### BEGIN SOLUTION
     return 42
@@ -55,7 +55,7 @@ def test_the_solution_has_the_solution_and_no_marks(source):
 
 
 def test_the_heading_gets_the_budget_from_the_exercise(source):
-    assert '*5 minutes · 3 points · stuck? `hint("01.1")`*' in text(build.exercise_notebook(source))
+    assert '*10 minutes · 4 points · stuck? `hint("01.1")`*' in text(build.exercise_notebook(source))
 
 
 def test_wrong_answers_are_found_with_their_exercise_and_message(source):

@@ -14,26 +14,27 @@ from minitorch_compile.course.checking.exercise import Exercise
 from minitorch_compile.course.checking.lessons import find_exercise
 from minitorch_compile.course.checking.result import Result
 
-POSITION = dataclasses.replace(find_exercise("01.1"), seconds=100.0)
-SHORT = dataclasses.replace(POSITION, seconds=2.0)
+STRIDES = dataclasses.replace(find_exercise("01.1"), seconds=100.0)
+RIGHT_BODY = "import math; return tuple(math.prod(max(n, 1) for n in sizes[i + 1 :]) for i in range(len(sizes)))"
+SHORT = dataclasses.replace(STRIDES, seconds=2.0)
 
 
-def told(body: str, exercise: Exercise = POSITION) -> tuple[Result, str]:
-    result = judge(exercise, [f"def position(index, strides, offset=0):\n    {body}"])
+def told(body: str, exercise: Exercise = STRIDES) -> tuple[Result, str]:
+    result = judge(exercise, [f"def contiguous_strides(sizes):\n    {body}"])
     return result, str(result)
 
 
 def test_an_endless_loop_is_stopped_and_named():
     result, text = told("while True: pass", SHORT)
     assert result.points == 0
-    assert "slow   the rows and columns of a matrix: still running after 2 s. Is there an endless loop?" in text
+    assert "slow   rows lie one after the other: still running after 2 s. Is there an endless loop?" in text
 
 
 def test_an_endless_native_loop_is_stopped_too():
     cells = [
         "import numba",
         "@numba.njit\ndef spin(x):\n    while True:\n        x += 1\n    return x",
-        "def position(index, strides, offset=0):\n    return spin(1)",
+        "def contiguous_strides(sizes):\n    return spin(1)",
     ]
     assert "Is there an endless loop?" in str(judge(SHORT, cells))
 
@@ -62,18 +63,18 @@ def test_memory_without_end_is_named():
 
 
 def test_recursion_without_end_is_named_with_the_learners_line():
-    text = told("return position(index, strides, offset)")[1]
+    text = told("return contiguous_strides(sizes)")[1]
     assert "called itself too many times" in text and "cell 1, line 2" in text
 
 
 def test_an_exception_shows_the_learners_line():
-    text = told("return index[7]")[1]
-    assert "IndexError" in text and "your cell 1, line 2: return index[7]" in text
+    text = told("return sizes[7]")[1]
+    assert "IndexError" in text and "your cell 1, line 2: return sizes[7]" in text
 
 
 def test_printing_is_shown_apart_from_the_verdicts():
-    text = told("print('at', index); return offset + sum(i * s for i, s in zip(index, strides))")[1]
-    assert "3 of 3 points" in text and "printed by your code" in text and "at (0, 1)" in text
+    text = told(f"print('at', sizes); {RIGHT_BODY}")[1]
+    assert "4 of 4 points" in text and "printed by your code" in text and "at (2, 2)" in text
 
 
 def test_printing_without_end_does_not_fill_the_disk():
@@ -82,51 +83,54 @@ def test_printing_without_end_does_not_fill_the_disk():
 
 
 def test_a_syntax_error_is_shown():
-    text = str(judge(POSITION, ["def position(index:\n  return"]))
-    assert "0 of 3 points" in text and "in cell 1, line 1" in text
+    text = str(judge(STRIDES, ["def contiguous_strides(sizes:\n  return"]))
+    assert "0 of 4 points" in text and "in cell 1, line 1" in text
 
 
 def test_no_answer_is_no_points():
-    assert "no cell run so far defines `position`" in str(judge(POSITION, []))
+    assert "no cell run so far defines `contiguous_strides`" in str(judge(STRIDES, []))
 
 
 def test_an_error_while_defining_the_answer_is_shown():
-    text = str(judge(POSITION, ["table = {}['missing']", "position = table"]))
-    assert "while defining `position`: KeyError: 'missing'" in text and "cell 1, line 1" in text
+    text = str(judge(STRIDES, ["table = {}['missing']", "contiguous_strides = table"]))
+    assert "while defining `contiguous_strides`: KeyError: 'missing'" in text and "cell 1, line 1" in text
 
 
-@pytest.mark.parametrize("before", ["", "offset += 1; "])  # the second one takes a process to find out
+@pytest.mark.parametrize("before", ["", "sizes += (); "])  # the second one takes a process to find out
 def test_a_stub_is_not_written_yet(before):
     result, text = told(f"{before}raise NotImplementedError('your code here')")
     assert not result.started and "not written yet" in text and "pass" not in text
 
 
-@pytest.mark.parametrize("answer", ["position = 5", "position = None", "position = [1]"])
+@pytest.mark.parametrize("answer", ["contiguous_strides = 5", "contiguous_strides = None", "contiguous_strides = [1]"])
 def test_an_answer_of_the_wrong_kind_is_an_error_in_words(answer):
-    result = judge(POSITION, [answer])
-    assert result.points == 0 and "expected 1" in str(result) and "not callable" in str(result)
+    result = judge(STRIDES, [answer])
+    assert result.points == 0 and "expected (2, 1)" in str(result) and "not callable" in str(result)
 
 
-RIGHT = "def position(index, strides, offset=0):\n    return offset + sum(i * s for i, s in zip(index, strides))"
+RIGHT = f"def contiguous_strides(sizes):\n    {RIGHT_BODY}"
 
 
 def test_check_prints_the_result_and_nothing_else(capsys):
     check("01.1", [RIGHT])
     first, *others = capsys.readouterr().out.splitlines()
-    assert first == "01.1 where an element lies      3 of 3 points"
-    assert [line[:9] for line in others] == ["  pass   "] * 3
+    assert first == "01.1 strides of a new tensor    4 of 4 points"
+    assert [line[:9] for line in others] == ["  pass   "] * 4
 
 
 def test_the_same_explanation_is_not_given_twice(capsys):
-    check("01.1", ["def position(index, strides, offset=0): return sum(i * s for i, s in zip(index, strides))"])
+    check(
+        "01.1",
+        ["import math\ndef contiguous_strides(sizes): return tuple(math.prod(sizes[:i]) for i in range(len(sizes)))"],
+    )
     shown = capsys.readouterr().out
-    assert shown.count("the view's first element") == 1 and "The reason is the same as above." in shown
+    assert shown.count("These are column-major strides") == 1 and "The reason is the same as above." in shown
 
 
 def test_passed_is_quiet_about_a_right_answer_and_speaks_about_a_wrong_one(capsys):
     assert passed("01.1", [RIGHT])
     assert capsys.readouterr().out == ""
-    assert not passed("01.1", ["def position(index, strides, offset=0): return 1"])
+    assert not passed("01.1", ["def contiguous_strides(sizes): return 1"])
     assert 'check("01.1") says why' in capsys.readouterr().out
 
 
@@ -138,6 +142,6 @@ def test_an_unknown_exercise_is_an_error_that_lists_them():
 def test_a_script_is_judged_up_to_the_line_that_checks(tmp_path):
     script = tmp_path / "answers.py"
     imports = "from minitorch_compile.course import check"
-    script.write_text(f'{imports}\n{RIGHT}\ncheck("01.1")\nposition = None\n')
+    script.write_text(f'{imports}\n{RIGHT}\ncheck("01.1")\ncontiguous_strides = None\n')
     shown = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True, timeout=600).stdout
-    assert "3 of 3 points" in shown
+    assert "4 of 4 points" in shown

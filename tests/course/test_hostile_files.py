@@ -107,18 +107,18 @@ def test_a_damaged_cell_costs_only_itself(course):
 
 DEEP = 20_000
 CELLS = {
-    "half a character": ("position = '\ud83d'", "holds half of a character"),
-    "a null byte": ("position = '\0'", "null byte"),
-    "parentheses": ("position = " + "(" * DEEP, "too many nested parentheses"),
-    "signs": ("position = " + "-" * DEEP + "1", "nested too deeply"),
-    "a sum": ("position = 1" + "+1" * DEEP, "nested too deeply"),
-    "attributes": ("position = a" + ".b" * DEEP, "nested too deeply"),
-    "calls": ("position = f" + "()" * DEEP, "nested too deeply"),
-    "conditions": ("position = " + "1 if 1 else " * (DEEP // 2) + "1", "nested too deeply"),
-    "lambdas": ("position = " + "lambda:" * DEEP + "1", "nested too deeply"),
-    "a number": ("position = " + "9" * 10_000, "integer string conversion"),
-    "blocks": ("".join(" " * i + "if 1:\n" for i in range(200)) + " " * 200 + "position = 1", "too many"),
-    "a cell without end": ("position = 1\n" * DEEP, "more than a cell can have"),
+    "half a character": ("contiguous_strides = '\ud83d'", "holds half of a character"),
+    "a null byte": ("contiguous_strides = '\0'", "null byte"),
+    "parentheses": ("contiguous_strides = " + "(" * DEEP, "too many nested parentheses"),
+    "signs": ("contiguous_strides = " + "-" * DEEP + "1", "nested too deeply"),
+    "a sum": ("contiguous_strides = 1" + "+1" * DEEP, "nested too deeply"),
+    "attributes": ("contiguous_strides = a" + ".b" * DEEP, "nested too deeply"),
+    "calls": ("contiguous_strides = f" + "()" * DEEP, "nested too deeply"),
+    "conditions": ("contiguous_strides = " + "1 if 1 else " * (DEEP // 2) + "1", "nested too deeply"),
+    "lambdas": ("contiguous_strides = " + "lambda:" * DEEP + "1", "nested too deeply"),
+    "a number": ("contiguous_strides = " + "9" * 10_000, "integer string conversion"),
+    "blocks": ("".join(" " * i + "if 1:\n" for i in range(200)) + " " * 200 + "contiguous_strides = 1", "too many"),
+    "a cell without end": ("contiguous_strides = 1\n" * DEEP, "more than a cell can have"),
 }
 
 
@@ -131,8 +131,8 @@ def test_a_cell_that_no_parser_takes_is_told_of(name):
 
 
 def test_such_a_cell_costs_nothing_elsewhere():
-    stub = "def position(index, strides, offset=0):\n    raise NotImplementedError"
-    cells = [cell.replace("position", "other") for cell, _ in CELLS.values()]
+    stub = "def contiguous_strides(sizes):\n    raise NotImplementedError"
+    cells = [cell.replace("contiguous_strides", "other") for cell, _ in CELLS.values()]
     assert judge(find_exercise("01.1"), [*cells, stub]).note == "not written yet"
 
 
@@ -149,7 +149,7 @@ def test_a_damaged_file_of_hints_is_made_anew(course, contents, capsys):
 
 @pytest.mark.parametrize("contents", KEPT)
 def test_a_damaged_file_of_progress_is_made_anew(course, contents, capsys):
-    stub = {"cell_type": "code", "source": "def position(index, strides, offset=0):\n    raise NotImplementedError"}
+    stub = {"cell_type": "code", "source": "def contiguous_strides(sizes):\n    raise NotImplementedError"}
     (course / "work" / FILE).write_bytes(notebook(stub))
     (course / "work" / ".progress.json").write_bytes(contents)
     assert main(["progress", "01"]) == 0
@@ -173,7 +173,7 @@ def test_a_damaged_file_of_progress_is_made_anew(course, contents, capsys):
     ],
 )
 def test_a_damaged_result_is_judged_again(course, damage):
-    stub = {"cell_type": "code", "source": "def position(index, strides, offset=0):\n    raise NotImplementedError"}
+    stub = {"cell_type": "code", "source": "def contiguous_strides(sizes):\n    raise NotImplementedError"}
     (course / "work" / FILE).write_bytes(notebook(stub))
     kept = course / "work" / ".progress.json"
     main(["progress", "01"])
@@ -214,13 +214,13 @@ def test_outside_the_course_commands_say_where_they_looked(tmp_path, monkeypatch
 
 @pytest.mark.parametrize("contents", [b"", b"\xff\xfe", None, b"def", b"# %% 01.7 a\n# %% 01.7 b\n", b"x" * 2**21])
 def test_a_damaged_file_of_ones_own_package_costs_its_steps_only(course, capsys, contents):
-    stub = {"cell_type": "code", "source": "def position(index, strides, offset=0):\n    raise NotImplementedError"}
+    stub = {"cell_type": "code", "source": "def contiguous_strides(sizes):\n    raise NotImplementedError"}
     (course / "work" / FILE).write_bytes(notebook(stub))
     (course / "work" / "mini").mkdir()
     path = course / "work" / "mini" / "tensor.py"
     path.mkdir() if contents is None else path.write_bytes(contents)
     assert main(["progress", "01"]) == 0
     told = capsys.readouterr().out
-    assert "to do  01.1 " in told and "to do  01.7 " in told and "Traceback" not in told
-    result = judge(find_exercise("01.7"), [], course / "work")
+    assert "to do  01.1 " in told and "to do  01.5 " in told and "Traceback" not in told
+    result = judge(find_exercise("01.5"), [], course / "work")
     assert "work/mini/tensor.py can't be used" in result.note or "no cell run so far is" in result.note

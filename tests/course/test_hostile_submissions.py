@@ -17,15 +17,15 @@ from minitorch_compile.course.checking.check_keeper import ON_LINUX
 from minitorch_compile.course.checking.check_process import judge
 from minitorch_compile.course.checking.lessons import find_exercise
 
-POSITION = dataclasses.replace(find_exercise("01.1"), seconds=60.0)
+STRIDES = dataclasses.replace(find_exercise("01.1"), seconds=60.0)
 # The channel of events is the only pipe that the process has.
 CHANNEL = "import os, stat\nchannel = next(fd for fd in range(3, 99) if stat.S_ISFIFO(os.fstat(fd).st_mode))\n"
 
 
 def told(setup: str, body: str = "return 0", seconds: float = 60.0) -> str:
-    exercise = dataclasses.replace(POSITION, seconds=seconds)
+    exercise = dataclasses.replace(STRIDES, seconds=seconds)
     body = "\n".join("    " + line for line in body.splitlines())
-    result = judge(exercise, [setup, f"def position(index, strides, offset=0):\n    {USED}\n{body}"])
+    result = judge(exercise, [setup, f"def contiguous_strides(sizes):\n    {USED}\n{body}"])
     assert "check itself failed" not in str(result)
     return " ".join(str(result).split())
 
@@ -42,7 +42,7 @@ GARBAGE = {
 @pytest.mark.parametrize("name", GARBAGE)
 def test_garbage_in_the_channel_is_told_of(name):
     text = told(NAMES, GARBAGE[name])
-    assert "0 of 3 points" in text and "your code wrote into the channel of the check: '" in text
+    assert "0 of 4 points" in text and "your code wrote into the channel of the check: '" in text
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_what_a_submission_started_ends_with_it(name):
 def test_nothing_goes_on_when_the_notebook_is_killed():
     mark = f"mark-{os.getpid()}-killed"
     body = f"import subprocess, sys, time\n    subprocess.Popen({SLEEPER.format(mark=mark)}, start_new_session=True)"
-    cell = f"def position(*a):\n    {body}\n    time.sleep(600)"
+    cell = f"def contiguous_strides(*a):\n    {body}\n    time.sleep(600)"
     program = f"from minitorch_compile.course import check\ncheck('01.1', [{cell!r}])"
     process = subprocess.Popen([sys.executable, "-c", program])
     deadline = time.monotonic() + 120
@@ -161,5 +161,5 @@ def test_a_machine_without_room_for_a_process_is_told_of(monkeypatch):
     monkeypatch.setattr(check_process.subprocess, "Popen", no_room)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        result = judge(POSITION, ["def position(index, strides, offset=0): return 0"])
+        result = judge(STRIDES, ["def contiguous_strides(sizes): return 0"])
     assert result.points == 0 and result.note == "the check could not start: Resource temporarily unavailable"

@@ -1,4 +1,4 @@
-"""Exercise 01.4: an is_contiguous that is wrong about sizes of 1 and 0."""
+"""Exercise 01.3: an is_contiguous that is wrong about sizes of 1 and 0."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from minitorch_compile.tensor.memory import strides as package
 from .layouts import Ints, row_major
 
 CONTIGUITY = Exercise(
-    "01.4",
+    "01.3",
     "find the bug: is_contiguous",
     answer="is_contiguous",
     minutes=10,

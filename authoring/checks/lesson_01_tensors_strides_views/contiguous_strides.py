@@ -1,4 +1,4 @@
-"""Exercise 01.2: the strides of a new tensor, and the package laid out by them."""
+"""Exercise 01.1: the strides of a new tensor, and the package laid out by them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from minitorch_compile.course.checking.exercise import Exercise, Misconception, 
 from minitorch_compile.course.splicing.splice import splice
 from minitorch_compile.tensor.memory.strides import numel
 
-from .layouts import ANY_NUMBER_OF_DIMENSIONS, Ints, row_major
+from .layouts import Ints, row_major
 
 CONTIGUOUS_STRIDES = Exercise(
-    "01.2",
+    "01.1",
     "strides of a new tensor",
     answer="contiguous_strides",
     minutes=10,
@@ -59,21 +59,28 @@ STRIDES_MISTAKES = (
 )
 
 
+TO_THE_RIGHT = (
+    "One stride a dimension, whether there is one or five: the number of elements in all that is to its right."
+)
+
+
 @CONTIGUOUS_STRIDES.case("rows lie one after the other", points=1, section="Strides say how far to jump")
 def _(answer: Callable[..., Any]) -> None:
-    agree(answer, row_major, [((2, 2),), ((2, 3),), ((3, 2),), ((4, 1),)], STRIDES_MISTAKES)
+    agree(answer, row_major, [((2, 2),), ((2, 3),), ((3, 2),), ((4, 1),)], STRIDES_MISTAKES, why=TO_THE_RIGHT)
 
 
 @CONTIGUOUS_STRIDES.case("any number of dimensions", points=1, section="Strides say how far to jump")
 def _(answer: Callable[..., Any]) -> None:
     inputs = [((3,),), ((2, 2, 2),), ((2, 3, 4),), ((2, 1, 3, 5),)]
-    agree(answer, row_major, inputs, STRIDES_MISTAKES, why=ANY_NUMBER_OF_DIMENSIONS)
+    agree(answer, row_major, inputs, STRIDES_MISTAKES, why=TO_THE_RIGHT)
 
 
 @CONTIGUOUS_STRIDES.case("no dimensions, and sizes of 0", points=1, section="Strides say how far to jump")
 def _(answer: Callable[..., Any]) -> None:
-    zero_dimensions = "A 0-d tensor has one element and no dimensions, so no strides: the empty tuple."
-    agree(answer, row_major, [((),), ((2, 0),), ((2, 0, 3),), ((2, 0, 3, 4),)], STRIDES_MISTAKES, why=zero_dimensions)
+    no_dimensions = "A 0-d tensor has one element and no dimensions, so no strides: the empty tuple."
+    agree(answer, row_major, [((),)], STRIDES_MISTAKES, why=no_dimensions)
+    no_elements = f"{TO_THE_RIGHT} A size of 0 counts as 1."
+    agree(answer, row_major, [((2, 0),), ((2, 0, 3),), ((2, 0, 3, 4),)], STRIDES_MISTAKES, why=no_elements)
 
 
 @CONTIGUOUS_STRIDES.case("spliced in, every new tensor is laid out by it", points=1, section="The package's own tensor")

@@ -8,12 +8,6 @@ from minitorch_compile.tensor.memory.strides import numel
 
 Ints = tuple[int, ...]
 
-ANY_NUMBER_OF_DIMENSIONS = "An index has one entry a dimension, and there may be none, one, or five. Loop over them."
-
-
-def position(index: Ints, strides: Ints, offset: int = 0) -> int:
-    return offset + sum(i * stride for i, stride in zip(index, strides, strict=True))
-
 
 def row_major(sizes: Ints) -> Ints:
     return tuple(numel(max(size, 1) for size in sizes[dim + 1 :]) for dim in range(len(sizes)))
@@ -21,4 +15,5 @@ def row_major(sizes: Ints) -> Ints:
 
 def visited(sizes: Ints, strides: Ints) -> list[int]:
     """The storage positions that a view reads, in reading order."""
-    return [position(index, strides) for index in itertools.product(*map(range, sizes))]
+    indices = itertools.product(*map(range, sizes))
+    return [sum(i * stride for i, stride in zip(index, strides, strict=True)) for index in indices]

@@ -1,4 +1,4 @@
-"""Exercise 01.11: tensors made of lists, of arrays, and of nothing."""
+"""Exercise 01.9: tensors made of lists, of arrays, and of nothing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from minitorch_compile.course.checking.exercise import WrongAnswer, outcome
 from minitorch_compile.course.checking.step import Step
 
 OWN_FACTORIES = Step(
-    "01.11",
+    "01.9",
     "where tensors come from",
     file="tensor",
     minutes=12,

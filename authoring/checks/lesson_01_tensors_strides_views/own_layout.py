@@ -1,4 +1,4 @@
-"""Exercise 01.8: a layout and the views that are arithmetic on it, compared by the cells that they read."""
+"""Exercise 01.6: a layout and the views that are arithmetic on it, compared by the cells that they read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from minitorch_compile.course.checking.step import Step
 from .layouts import Ints, row_major
 
 OWN_LAYOUT = Step(
-    "01.8",
+    "01.6",
     "layouts",
     file="tensor",
     minutes=20,

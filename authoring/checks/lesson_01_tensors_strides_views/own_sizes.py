@@ -1,4 +1,4 @@
-"""Exercise 01.7: `mini.tensor` begins with the strides of a new tensor and the sizes that operands share."""
+"""Exercise 01.5: `mini.tensor` begins with the strides of a new tensor and the sizes that operands share."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from minitorch_compile.course.checking.step import Step
 from .layouts import Ints, row_major
 
 OWN_SIZES = Step(
-    "01.7",
+    "01.5",
     "strides, and sizes that broadcast",
     file="tensor",
     minutes=12,

@@ -1,4 +1,4 @@
-"""Exercise 01.10: a storage, and tensors that look at it."""
+"""Exercise 01.8: a storage, and tensors that look at it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from minitorch_compile.course.checking.step import Step
 from .layouts import visited
 
 OWN_TENSOR = Step(
-    "01.10",
+    "01.8",
     "storage and tensor",
     file="tensor",
     minutes=15,

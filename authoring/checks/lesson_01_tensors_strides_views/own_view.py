@@ -1,4 +1,4 @@
-"""Exercise 01.9: the same elements under other sizes, without a copy wherever strides can say it."""
+"""Exercise 01.7: the same elements under other sizes, without a copy wherever strides can say it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .layouts import Ints, row_major
 from .own_layout import Cells, Start, cells, refused
 
 OWN_VIEW = Step(
-    "01.9",
+    "01.7",
     "view",
     file="tensor",
     minutes=20,

@@ -1,4 +1,4 @@
-"""Exercise 01.3: which expressions give views, and with which strides."""
+"""Exercise 01.2: which expressions give views, and with which strides."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import minitorch_compile as torch
 from minitorch_compile.course.checking.exercise import Exercise, NotWritten, WrongAnswer
 
 PREDICTION = Exercise(
-    "01.3",
+    "01.2",
     "view or copy: predict",
     answer="prediction",
     minutes=8,

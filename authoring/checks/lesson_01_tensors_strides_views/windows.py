@@ -1,4 +1,4 @@
-"""Exercise 01.6: overlapping windows as a view, at a par of 0 bytes."""
+"""Exercise 01.4: overlapping windows as a view, at a par of 0 bytes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import minitorch_compile as torch
 from minitorch_compile.course.checking.exercise import Exercise, WrongAnswer, outcome
 
 WINDOWS = Exercise(
-    "01.6",
+    "01.4",
     "windows for free",
     answer="windows",
     minutes=12,

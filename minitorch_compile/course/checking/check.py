@@ -1,4 +1,4 @@
-"""`check("01.2")` and `passed("01.2")` in a notebook cell: judge what the cells run so far define."""
+"""`check("01.1")` and `passed("01.1")` in a notebook cell: judge what the cells run so far define."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 The package `authoring/checks/lesson_NN_name` belongs to the notebook `NN_name.ipynb`; it holds a TITLE and EXERCISES.
 It lies beside the exercise's source, in the checkout that the course is read in.
 
->>> find_exercise("01.2").title
+>>> find_exercise("01.1").title
 'strides of a new tensor'
 """
 
@@ -53,7 +53,7 @@ def all_lessons() -> list[Lesson]:
 
 
 def find_exercise(number: str) -> Exercise:
-    """The exercise "01.2". LookupError lists the numbers there are."""
+    """The exercise "01.1". LookupError lists the numbers there are."""
     wanted = [name for name in lesson_names() if name.partition("_")[0] == number.partition(".")[0]]
     exercises = [exercise for name in wanted for exercise in load_lesson(name).exercises]
     for exercise in exercises:
