@@ -66,7 +66,8 @@ def distances(x, y):
 # %% [markdown]
 # ## 02.2 Ops, and the stack of layers
 #
-# An op has a name and a kernel; its family, a subclass, adds `shape(*args)`, which gives sizes and dtype of the result.
+# An op has a name, a kernel, and whatever else is said of it by keyword. `shape(*args)` gives sizes and dtype of the result: it
+# comes from its family, a subclass, or is one of these facts.
 # A call goes through the stack. `STACK[-1]` is the highest layer. It is asked by `layer.call(op, args)`, and its answer is
 # the call's. While it answers it isn't on the stack: what it calls itself is for the layers below. Afterwards it is back,
 # also if there was an error. Without a layer the op runs: `run` gives a fake if any argument is one, otherwise it gives
@@ -75,10 +76,10 @@ def distances(x, y):
 
 # %% step="02.2"
 class Op:
-    """A name, a kernel over NumPy arrays; its family, a class, adds `shape`: a rule for the result's sizes and dtype."""
+    """A name, a kernel over NumPy arrays, and `shape`: a rule for the result's sizes and dtype, most often its family's."""
 
-    def __init__(self, name, kernel):
-        self.name, self.kernel = name, kernel
+    def __init__(self, name, kernel, **facts):
+        vars(self).update(name=name, kernel=kernel, **facts)
 
     def __call__(self, *args):
         """The highest layer is asked, with only those below it in place; without a layer the op runs."""
@@ -212,9 +213,7 @@ check("02.3")
 class Pointwise(Op):
     """Element by element, broadcast. `dtype`: the result's, else the arguments' promoted; `floats`: at least float32."""
 
-    def __init__(self, name, kernel, dtype=None, floats=False):
-        super().__init__(name, kernel)
-        self.dtype, self.floats = dtype and np.dtype(dtype), floats
+    dtype, floats = None, False
 
     def shape(self, *args):
         """Sizes and dtype of the result."""
@@ -254,8 +253,8 @@ check("02.4")
 # +         sizes = args[0].sizes
 
 # %% tags=["wrong"] step="02.4" says="has no say in its dtype"
-# -         dtype = self.dtype or promote(*args[1:] if self is where else args)  # the condition is none of the values
-# +         dtype = self.dtype or promote(*args)
+# -         dtype = np.dtype(self.dtype or promote(*args[1:] if self is where else args))  # its condition is no value
+# +         dtype = np.dtype(self.dtype or promote(*args))
 
 # %% tags=["wrong"] step="02.4" says="clone copies"
 # - clone = Pointwise("clone", np.copy)
@@ -523,12 +522,12 @@ check("02.8")
 # +             continue
 
 # %% tags=["wrong"] step="02.8" says="don't count it for ..."
-# -         at, missing = key.index(Ellipsis), x.dim() - len([k for k in key if k is not None and k is not Ellipsis])
-# +         at, missing = key.index(Ellipsis), x.dim() - (len(key) - 1)
+# -     missing = x.dim() - len([k for k in key if k is not None and k is not Ellipsis])
+# +     missing = x.dim() - len([k for k in key if k is not Ellipsis and (k is not None or Ellipsis in key)])
 
 # %% tags=["wrong"] step="02.8" says="no numbers are moved"
-# -     return x if x.sizes == sizes else view(x, sizes)
-# +     return view(clone(x), sizes)
+# -     return x if x.sizes == tuple(sizes) else view(x, tuple(sizes))
+# +     return view(clone(x), tuple(sizes))
 
 # %% tags=["wrong"] step="02.8" says="A number is made a tensor first"
 # -     copy_(getitem(x, key), value if isinstance(value, Tensor) else full((), value, x.dtype))
@@ -538,7 +537,8 @@ check("02.8")
 # ## 02.9 Ops made of ops
 #
 # Not everything needs a kernel. `cat` puts tensors side by side along a dimension: `slice_backward(t, dim, size, start, 1)`
-# is t among zeros, in a dimension of that size, from `start` on; the parts are added up. `power(x, n)` is repeated
+# is t among zeros, in a dimension of that size, from `start` on; the parts are added up. (`accumulate` and `reduce`, of
+# `itertools` and `functools`, are imported.) `power(x, n)` is repeated
 # multiplication for n = 1, 2, 3, ..., and the square root for 0.5; all else is a `NotImplementedError`. `gelu` is
 # 0.5 x (1 + tanh(0.7978845608 (x + 0.044715 x^3))). `in_place(op)` makes of `add` what `x.add_(y)` does, which returns x.
 # Operators such as `+` and `**` already work on your tensors: the last lines of the file make methods of all functions.
@@ -564,12 +564,11 @@ def in_place(op):
 check("02.9")
 
 # %% tags=["wrong"] step="02.9" says="Each part begins where the one before it ends"
-# -         result, start = part if result is None else result + part, start + t.sizes[dim]
-# +         result = part if result is None else result + part
+# -     parts = [slice_backward(t, dim, starts[-1], start, 1) for t, start in zip(tensors, starts, strict=False)]
+# +     parts = [slice_backward(t, dim, starts[-1], 0, 1) for t in tensors]
 
 # %% tags=["wrong"] step="02.9" says="slice_backward counts from the front"
-# -     dim, total, start, result = wrap(dim, tensors[0].dim()), 0, 0, None
-# +     total, start, result = 0, 0, None
+# -     dim = wrap(dim, tensors[0].dim())
 
 # %% tags=["wrong"] step="02.9" says="x ** n is x ** (n - 1) times x"
 # -     return x if n == 1 else power(x, n - 1) * x

@@ -391,11 +391,11 @@ def late_and_saved(joint, count):
 check("11.7")
 
 # %% tags=["wrong"] step="11.7" says="they are made again from what they were made of"
-# -         if node in late or isinstance(node.op, (Pointwise, View, Factory, Cast)):
+# -         if node in late or isinstance(node.op, (Pointwise, View, Factory)):
 # +         if node in late:
 
 # %% tags=["wrong"] step="11.7" says="too dear to be made again"
-# -         if node in late or isinstance(node.op, (Pointwise, View, Factory, Cast)):
+# -         if node in late or isinstance(node.op, (Pointwise, View, Factory)):
 # +         if node in late or node.op != "input":
 
 # %% tags=["wrong"] step="11.7" says="directly or through others"

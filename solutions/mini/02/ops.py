@@ -7,6 +7,9 @@ tensor([5.0, 9.0])
 ((3, 2, 2), dtype('float32'))
 """
 
+from functools import reduce
+from itertools import accumulate
+
 import numpy as np
 from mini.tensor import Layout, Storage, Tensor, broadcast_sizes, fake, from_numpy, numel, tensor, wrap  # noqa: F401
 
@@ -16,7 +19,7 @@ STACK = []
 
 
 class Layer:
-    """Sees each call of an op while it is entered. What it calls itself is seen by the layers below it only."""
+    """Its `call(op, args)` sees each call of an op while it is entered. What it calls itself only layers below it see."""
 
     position = None  # None: on top of the stack; 0: below all others
 
@@ -27,16 +30,13 @@ class Layer:
     def __exit__(self, *error):
         STACK.remove(self)
 
-    def call(self, op, args):
-        raise NotImplementedError
-
 
 # %% 02.2 ops, and the stack of layers
 class Op:
-    """A name, a kernel over NumPy arrays; its family, a class, adds `shape`: a rule for the result's sizes and dtype."""
+    """A name, a kernel over NumPy arrays, and `shape`: a rule for the result's sizes and dtype, most often its family's."""
 
-    def __init__(self, name, kernel):
-        self.name, self.kernel = name, kernel
+    def __init__(self, name, kernel, **facts):
+        vars(self).update(name=name, kernel=kernel, **facts)
 
     def __call__(self, *args):
         """The highest layer is asked, with only those below it in place; without a layer the op runs."""
@@ -87,13 +87,11 @@ def rank(dtype):
 class Pointwise(Op):
     """Element by element, broadcast. `dtype`: the result's, else the arguments' promoted; `floats`: at least float32."""
 
-    def __init__(self, name, kernel, dtype=None, floats=False):
-        super().__init__(name, kernel)
-        self.dtype, self.floats = dtype and np.dtype(dtype), floats
+    dtype, floats = None, False
 
     def shape(self, *args):
         sizes = broadcast_sizes(*[arg.sizes if isinstance(arg, Tensor) else () for arg in args])
-        dtype = self.dtype or promote(*args[1:] if self is where else args)  # the condition is none of the values
+        dtype = np.dtype(self.dtype or promote(*args[1:] if self is where else args))  # its condition is no value
         return sizes, np.dtype(np.float32) if self.floats and dtype.kind != "f" else dtype
 
 
@@ -189,38 +187,22 @@ class Factory(Op):
         return tuple(sizes), np.dtype(dtype)
 
 
-class Cast(Op):
-    """The same numbers in another dtype."""
-
-    def shape(self, x, dtype):
-        return x.sizes, np.dtype(dtype)
-
-
-class Regroup(Op):
-    """The same elements in the same order under other sizes, whatever the memory looks like."""
-
-    def shape(self, x, sizes):
-        return sizes, x.dtype
-
-
-class Padding(Op):
-    """What a slice took, put back among zeros."""
-
-    def shape(self, x, dim, size, start, step):
-        return x.sizes[:dim] + (size,) + x.sizes[dim + 1 :], x.dtype
+def padded(x, dim, size, start, step):
+    return x.shape[:dim] + (size,) + x.shape[dim + 1 :], x.dtype
 
 
 def pad(array, dim, size, start, step):
-    result = np.zeros(array.shape[:dim] + (size,) + array.shape[dim + 1 :], array.dtype)
+    """What a slice took, put back among zeros."""
+    result = np.zeros(*padded(array, dim, size, start, step))
     result[(slice(None),) * dim + (slice(start, start + step * array.shape[dim], step),)] = array
     return result
 
 
 full = Factory("full", lambda sizes, value, dtype: np.full(sizes, value, dtype))
 iota = Factory("iota", lambda sizes, value, dtype: np.arange(sizes[0], dtype=dtype) + value)
-to_ = Cast("to", lambda x, dtype: x.astype(dtype))
-regroup = Regroup("regroup", lambda x, sizes: x.reshape(sizes).copy())
-slice_backward = Padding("slice_backward", pad)
+to_ = Pointwise("to", lambda x, dtype: x.astype(dtype), shape=lambda x, dtype: (x.sizes, np.dtype(dtype)))
+regroup = Op("regroup", lambda x, sizes: x.reshape(sizes).copy(), shape=lambda x, sizes: (sizes, x.dtype))
+slice_backward = Op("slice_backward", pad, shape=padded)
 
 OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}
 
@@ -269,11 +251,10 @@ def reshape(x, *sizes):
 def getitem(x, key):
     """Numbers, slices, None and ... as NumPy reads them."""
     key = key if isinstance(key, tuple) else (key,)
-    if Ellipsis in key:
-        at, missing = key.index(Ellipsis), x.dim() - len([k for k in key if k is not None and k is not Ellipsis])
-        key = key[:at] + (slice(None),) * missing + key[at + 1 :]
+    at = key.index(Ellipsis) if Ellipsis in key else len(key)  # here are the dimensions that the key does not name
+    missing = x.dim() - len([k for k in key if k is not None and k is not Ellipsis])
     dim, sizes = 0, []
-    for k in key:
+    for k in key[:at] + (slice(None),) * missing + key[at + 1 :]:
         if k is None:
             sizes.append(1)
             continue
@@ -286,8 +267,7 @@ def getitem(x, key):
         if isinstance(k, slice):
             sizes.append(x.sizes[dim])
         dim += 1
-    sizes = tuple(sizes) + x.sizes[dim:]
-    return x if x.sizes == sizes else view(x, sizes)
+    return x if x.sizes == tuple(sizes) else view(x, tuple(sizes))
 
 
 def setitem(x, key, value):
@@ -297,13 +277,10 @@ def setitem(x, key, value):
 # %% 02.9 ops made of ops
 def cat(tensors, dim=0):
     """Each part among zeros, added up: no new op, so nothing new to derive or to lower."""
-    dim, total, start, result = wrap(dim, tensors[0].dim()), 0, 0, None
-    for t in tensors:
-        total = total + t.sizes[dim]
-    for t in tensors:
-        part = slice_backward(t, dim, total, start, 1)
-        result, start = part if result is None else result + part, start + t.sizes[dim]
-    return result
+    dim = wrap(dim, tensors[0].dim())
+    starts = [0, *accumulate([t.sizes[dim] for t in tensors])]
+    parts = [slice_backward(t, dim, starts[-1], start, 1) for t, start in zip(tensors, starts, strict=False)]
+    return reduce(add, parts)
 
 
 def power(x, n):

@@ -20,7 +20,7 @@ def graph(x0, x1):
 
 from mini import ops
 from mini.graph import Graph, Node, trace
-from mini.ops import Cast, Factory, Pointwise, View, Write
+from mini.ops import Factory, Pointwise, View, Write
 from mini.tape import DERIVATIVES, NUMBERS, Note, Tape, history, no_grad, walk_back
 from mini.tensor import Tensor, fake  # noqa: F401
 
@@ -146,7 +146,7 @@ def late_and_saved(joint, count):
         if node in seen:
             continue
         seen.add(node)
-        if node in late or isinstance(node.op, (Pointwise, View, Factory, Cast)):
+        if node in late or isinstance(node.op, (Pointwise, View, Factory)):
             todo = todo + node.inputs  # it runs in the backward pass, or again: pointwise work fuses into its reader
         else:
             saved.add(node)
