@@ -483,7 +483,8 @@ check("02.7")
 # `x[0, 1:, None, ...]` in two functions. A number names one element of a dimension, which is then left out; negative ones
 # count from the end. A slice takes part of a dimension (a negative step is a `ValueError`). `None` adds a dimension of
 # size 1. `...` stands for all the dimensions that the key doesn't name. All of it is views: `slice_` a dimension at a time,
-# and one `view` at the end. So `setitem` has little left to do: write into the view. Its value is a tensor or a number.
+# (none for `:`: in lesson 05 its size may be a formula), and one `view` at the end. So `setitem` has little left to do: write
+# into the view. Its value is a tensor or a number.
 
 # %% step="02.8"
 def getitem(x, key):
@@ -515,11 +516,8 @@ check("02.8")
 # -             raise ValueError("step must be greater than zero")
 
 # %% tags=["wrong"] step="02.8" says="None uses up no dimension of x"
-# -             sizes.append(1)
-# -             continue
-# +             sizes.append(1)
+# -             dim += k is not None
 # +             dim += 1
-# +             continue
 
 # %% tags=["wrong"] step="02.8" says="don't count it for ..."
 # -     missing = x.dim() - len([k for k in key if k is not None and k is not Ellipsis])

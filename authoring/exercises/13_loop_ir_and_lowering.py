@@ -298,8 +298,8 @@ check("13.3")
 # +         return self.constant + sum(pair[0] for pair in ends), self.constant + sum(pair[1] for pair in ends)
 
 # %% tags=["wrong"] step="13.3" says="from 0 to 3"
-# -         self.low, self.high = (0, n - 1) if op != "//" else [end // n for end in of.bounds()]
-# +         self.low, self.high = (0, n) if op != "//" else [end // n for end in of.bounds()]
+# -         return (0, self.n - 1) if self.op != "//" else tuple(end // self.n for end in self.of.bounds())
+# +         return (0, self.n) if self.op != "//" else tuple(end // self.n for end in self.of.bounds())
 
 # %% [markdown]
 # ## 13.4 Sums and products

@@ -19,7 +19,7 @@ OWN_ATOMS = Step(
         "as pairs.",
         "Leave out the pairs whose count is 0, and sort by str(atom): then equal sums have equal texts, and texts "
         "are compared.",
-        "bounds: for each pair the two products count * atom.low and count * atom.high. Add up the lesser ones, and "
+        "bounds: for each pair the two products of count and an end of atom.bounds(). Add up the lesser ones, and "
         "the greater"
         " ones, each with the constant. An atom's own are 0 and n - 1; a quotient's are its formula's bounds // n.",
     ),
