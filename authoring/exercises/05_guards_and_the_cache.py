@@ -1,8 +1,8 @@
 # %% [markdown]
 # # 05 Exercises: guards and the cache
 #
-# Nine exercises, two hours and a quarter: two about guards, half an hour, and seven steps of your own `mini/guards.py`,
-# an hour and three quarters. Each is a sentence, a signature, an example and a check. Write your answer in place of the
+# Twelve exercises, three hours: two about guards, half an hour, and ten steps of your own `mini/guards.py` and
+# `mini/sizes.py`, two hours and a half. Each is a sentence, a signature, an example and a check. Write your answer in place of the
 # `raise` line or the `...`, run the cell, run the check below it. If you are stuck, `hint("05.1")` gives the first of
 # three hints, and calling it again the next; hints cost nothing.
 
@@ -325,7 +325,8 @@ check("05.4")
 # - A constant (`is_constant`) is used as it is. It must keep its type and its `repr`, whose text tells 0.0 from -0.0.
 # - A value that was met before is what it was: `self.known[id(value)]` has what the trace uses for it. If it was found on
 # another path then, both paths must lead to one object later, too.
-# - A tensor becomes `make_input(source, value)`. All that `about` tells of it must stay.
+# - A tensor becomes `make_input(source, value)`. All that `about` tells of it must stay. If `is_dynamic` says so (step 05.12),
+# its first size may be another one: then `about(tensor, 1)` must stay, and `with_batch(self, source, value)` is the input.
 # - For anything else `READERS` has a function, or else `read_object` will do. It is called with the guards, the source, the
 # value and a function `part(step, key, item)`, which reads an item one step further: at `Source(source, step, key)`.
 #
@@ -353,11 +354,11 @@ check("05.5")
 # -     self.require(f"{source} is {first}", lambda frame: source.find(frame) is first.find(frame))
 
 # %% tags=["wrong"] step="05.5" says="its numbers are an input of the graph"
-# - self.require(f"{source} is a tensor {seen[1:]}", lambda frame: about(source.find(frame)) == seen)
+# - self.require(f"{source} is a tensor {seen[1:]}", lambda frame: about(source.find(frame), dynamic) == seen)
 # + self.require(f"{source} is a tensor {seen[1:]}", lambda frame: source.find(frame) is value)
 
 # %% tags=["wrong"] step="05.5" says="The trace works with the input"
-# - return self.remember(make_input(source, value), value, source)
+# - return self.remember(make_input(source, example), value, source)
 # + return self.remember(value, value, source)
 
 # %% [markdown]
@@ -571,6 +572,182 @@ check("05.9")
 # %% tags=["wrong"] step="05.9" says="tell the first of each version"
 # - return [str(entry.guards.first_failing(frame)) for entry in self.here(frame)]
 # + return [str(guard) for entry in self.here(frame) for guard in entry.guards if guard.check(frame)]
+
+# %% [markdown]
+# ## 05.10 Formulas, and their numbers at a call
+#
+# The last batch of an epoch is smaller, and a service gets requests by ones and by sevens. A graph that is made for sizes
+# (64, 10) is compiled anew for each of them. So the first size of an input may be a formula: `s0`, the batch, which is 2
+# at least. What is made of it are formulas, too: `64 * s0` elements, `s0 - 1` rows but the first. Each is a pair: the
+# factor of s0, and a number. `product(a, b, c, d)` is the pair of (a * s0 + b) * (c * s0 + d), or None: s0 * s0 is none of
+# these formulas. `quotient` and `remainder` are those of (a * s0 + b) // (c * s0 + d), for each s0 from 2 on; there are
+# three cases, and None for all the others.
+#
+# Strides need no formulas: the batch comes first, and the stride of a dimension depends on those behind it. That is why
+# `mini` can be so short about it: only the first size is a formula, where PyTorch allows one for any.
+#
+# A call has numbers again. `batch_of(fakes, tensors)` finds s0 where a fake has a formula, a `Size` with `times` and `plus`;
+# `at(value, batch)` puts it in.
+
+
+# %% step="05.10"
+def product(a, b, c, d):
+    """(a * s0 + b) * (c * s0 + d) as the pair of its factor and its number; None: it is no such formula."""
+
+
+def quotient(a, b, c, d):
+    """(a * s0 + b) // (c * s0 + d) by a number that divides a, by what is always more, or by a part; else None.
+
+    >>> quotient(64, 9, 0, 8), quotient(0, 3, 4, 0), quotient(64, 0, 1, 0), quotient(1, 0, 0, 2)
+    ((8, 1), (0, 0), (0, 64), None)
+    """
+
+
+def remainder(a, b, c, d):
+    """What is left of that division; None if there is no quotient."""
+
+
+def batch_of(fakes, tensors):
+    """The batch of a call with these tensors: what stands where a fake has a formula. None if none has one.
+
+    >>> size = Size(Batch(7, None))
+    >>> batch_of([fake((3, 4)), fake((4, size * 2))], [fake((3, 4)), fake((4, 10))])
+    5
+    """
+
+
+def at(value, batch):
+    """A size, or a tuple or layout of sizes, in the numbers of a call; anything else is as it is.
+
+    >>> at((Size(Batch(7, None)) * 2, 3), 5)
+    (10, 3)
+    """
+
+
+# %%
+check("05.10")
+
+# %% tags=["wrong"] step="05.10" says="there is s0 * s0"
+# - return None if a and c else (a * d + b * c, b * d)
+# + return a * d + b * c, b * d
+
+# %% tags=["wrong"] step="05.10" says="rounded down"
+# - return (a // d, b // d) if d and a % d == 0 else None
+# + return (a // d, b // d) if d else None
+
+# %% tags=["wrong"] step="05.10" says="solve for s0"
+# - return next(((tensor.sizes[d] - n.plus) // n.times for n, tensor, d in places if isinstance(n, Size)), None)
+# + return next((tensor.sizes[d] for n, tensor, d in places if isinstance(n, Size)), None)
+
+# %% tags=["wrong"] step="05.10" says="tuples and layouts are gone into"
+# - return tuple([at(part, batch) for part in value]) if isinstance(value, tuple) else value
+# + return value
+
+# %% [markdown]
+# ## 05.11 A size
+#
+# `Size(batch, times, plus)` is `times * s0 + plus` as a number that Python calculates and compares with. `batch.now` is the
+# number of the call that is traced, and `batch.require(text, holds)` adds a guard: `holds(number)` must be true at a later
+# call. All operators come to two methods. `calculate("add", x, y)` asks `EXACT["add"]`, which gives a pair or None; where it
+# is None, the numbers of now are calculated with. `compare("lt", other)` compares the difference with 0. `times * s0 + plus`
+# goes one way all the time: if it is on that side at 2, the answer is known. If not, it is asked with the number of now, and
+# required: `s0 < 10` was true, and must be true again. And what asks for the number itself, `__index__`, gets it; then s0 must
+# stay what it is now. So any program is traced, and no answer is wrong: at worst, the version is for one batch. With what is
+# none of `NUMBERS`, both give `NotImplemented`.
+
+
+# %% step="05.11"
+def terms(value):
+    """The factor of s0, and the number, of a size or of a plain number."""
+
+
+class Size:
+    """times * s0 + plus, with s0 from 2 on."""
+
+    def __init__(self, batch, times=1, plus=0):
+        self.batch, self.times, self.plus = batch, times, plus
+
+    def calculate(self, name, x, y):
+        """x + y, say, of which one is this size: a formula, or a number where it does not depend on the batch."""
+
+    def compare(self, name, other):
+        """Known if their difference is on one side of 0 at 2, and goes on to that side."""
+
+    def __index__(self):
+        """What can't be said of all batches is said of this one."""
+
+
+# %%
+check("05.11")
+
+# %% tags=["wrong"] step="05.11" says="A formula may fall as s0 grows"
+# - if times == 0 or times * (2 * times + plus) > 0:
+# + if times == 0 or 2 * times + plus > 0:
+
+# %% tags=["wrong"] step="05.11" says="The same answers must come again"
+# - self.batch.require(text, lambda now: ask(times * now + plus, 0) == answer)
+# + self.batch.require(text, lambda now: now == self.batch.now)
+
+# %% tags=["wrong"] step="05.11" says="is a plain number, or bool"
+# - return Size(self.batch, *found) if found[0] else found[1]
+# + return Size(self.batch, *found)
+
+# %% tags=["wrong"] step="05.11" says="must be right for each batch of which holds what was required"
+# - self.batch.require(f"s0 == {now}", lambda later: later == now)
+
+# %% tags=["wrong"] step="05.11" says="They are so for each batch from 2 on"
+# - if times == 0 or times * (2 * times + plus) > 0:
+# -     return ask(2 * times + plus, 0)
+
+# %% [markdown]
+# ## 05.12 Inputs whose batch is dynamic
+#
+# `is_dynamic` says which tensors get a formula: those whose names are in `guards.dynamic`, or, where that is True, all but
+# parameters. There is one s0, so they must have the first size of those before; and it is 2 at least, for 1 broadcasts.
+# `with_batch` gives the tensor with `Size(guards.batch)` as its first size. For the first one it makes `guards.batch`, and
+# `guards.batch_in`, a function that finds the number in the frame of a call; what is required of the batch is a guard on that
+# number, and `s0 >= 2` is the first. That this tensor's first size is s0 is a guard, too. Who asks for formulas? The first
+# call of a function has numbers; if at the next only the first size of some inputs is another one, they change, and the new
+# version is made for all batches: `other_batches(entries, frame)` finds them, by comparing with what `entries[0].guards.known`
+# has. `about(tensor, 1)` tells all but the first size.
+
+
+# %% step="05.12"
+def is_dynamic(guards, source, tensor):
+    """Asked for by name, or all but parameters (True); one number is the batch of all, and 1 is a case of its own."""
+
+
+def with_batch(guards, source, tensor):
+    """The tensor, its first size a formula. What is said of the batch while tracing is required of it at a call."""
+
+
+def other_batches(entries, frame):
+    """The inputs, by name, of the version used last of which only the first size is another one now."""
+
+
+# %%
+check("05.12")
+
+# %% tags=["wrong"] step="05.12" says="it is a case of its own"
+# - return wanted and tensor.sizes[:1] == (batch,) and batch >= 2
+# + return wanted and tensor.sizes[:1] == (batch,)
+
+# %% tags=["wrong"] step="05.12" says="One number stands for the batch of all"
+# - return wanted and tensor.sizes[:1] == (batch,) and batch >= 2
+# + return wanted and tensor.dim() > 0 and tensor.sizes[0] >= 2
+
+# %% tags=["wrong"] step="05.12" says="of 1 nothing was said"
+# - said("s0 >= 2", lambda batch: batch >= 2)
+
+# %% tags=["wrong"] step="05.12" says="it must be one at a call, too"
+# - guards.require(f"{source}.sizes[0] == s0", lambda frame: source.find(frame).sizes[0] == guards.batch_in(frame))
+
+# %% tags=["wrong"] step="05.12" says="with the same requires_grad"
+# - example.requires_grad = tensor.requires_grad
+
+# %% tags=["wrong"] step="05.12" says="Nothing is another one"
+# - return lambda frame: about(new := source.find(frame), 1) == about(old, 1) and new.sizes != old.sizes
+# + return lambda frame: about(source.find(frame), 1) == about(old, 1)
 
 # %% [markdown]
 # Ask the guards of a small trace. What must fail first, if the second scale is changed? And if `box` is no dictionary?

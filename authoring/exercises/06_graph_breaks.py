@@ -549,8 +549,8 @@ check("06.7")
 class Segment:
     """The instructions from one place to the next break: guards, a compiled graph, and the state that they leave."""
 
-    def __init__(self, frame, backend):
-        self.trace = trace = Trace(frame)
+    def __init__(self, frame, backend, dynamic=()):
+        self.trace = trace = Trace(frame, dynamic)
         trace.run()
         self.guards, self.graph, self.reason = trace.guards, trace.record.graph, getattr(trace, "reason", None)
         self.results = {}  # id of each fake that is alive at the end: which output it is
@@ -576,8 +576,8 @@ check("06.8")
 # - outputs = self.compiled(*[source.find(frame) for source in self.trace.input_sources])
 # + self.compiled = self.backend(self.graph)
 # + outputs = self.compiled(*[source.find(frame) for source in self.trace.input_sources])
-# - self.trace = trace = Trace(frame)
-# + self.trace, self.backend = Trace(frame), backend
+# - self.trace = trace = Trace(frame, dynamic)
+# + self.trace, self.backend = Trace(frame, dynamic), backend
 # + trace = self.trace
 
 # %% tags=["wrong"] step="06.8" says="in the order of input_sources"
@@ -598,15 +598,16 @@ check("06.8")
 # it stands, then one instruction for real (`frame.step()`), then the next piece. A piece may end with the frame: then
 # `frame.outcome` is there, a pair of a word and the value that `run` gives. `segment(frame)` gives the piece: from the cache;
 # or made now and inserted; or None if the place in the cache is full, or if making it raises a `Break`. Then the rest of
-# the frame runs for real: `frame.run()`.
+# the frame runs for real: `frame.run()`. A new piece is told which inputs are dynamic: `self.dynamic`, or, if that is None,
+# `other_batches(entries, frame)` (step 05.12).
 
 
 # %% step="06.9"
 class Region:
     """A function, and what was compiled for it."""
 
-    def __init__(self, function, backend=lambda graph: graph.run):
-        self.function, self.backend, self.cache = function, backend, Cache()
+    def __init__(self, function, backend=lambda graph: graph.run, dynamic=None):
+        self.function, self.backend, self.dynamic, self.cache = function, backend, dynamic, Cache()
 
     def __call__(self, *args, **kwargs):
         return self.run(Frame(self.function, args, kwargs))

@@ -414,6 +414,7 @@ check("13.5")
 #
 # Count the elements of a tensor through, row by row: `flatten(index, sizes)` is the position of the one at `index`, and
 # `split(flat, sizes)` is the index of the one at a position. Both take and give formulas. A reshape is the one after the other.
+# The first index needs no remainder: it is what is left, whatever the first size is.
 
 
 # %% step="13.6"
@@ -433,8 +434,8 @@ check("13.6")
 # +         flat = flat + i * size
 
 # %% tags=["wrong"] step="13.6" says="turn the list round"
-# -     return tuple(reversed(index))
-# +     return tuple(index)
+# -     return (flat, *reversed(index))[: len(sizes)]  # what is left is in the first dimension
+# +     return (*index, flat)[: len(sizes)]
 
 # %% tags=["wrong"] step="13.6" says="First the remainder, then the quotient"
 # -         index.append(flat % size if size else flat)  # with a size of 0 there is no element to ask for

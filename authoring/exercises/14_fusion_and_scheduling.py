@@ -440,15 +440,15 @@ check("14.6")
 # -             return None  # another row makes it, perhaps later
 
 # %% tags=["wrong"] step="14.6" says="run side by side with its maker"
-# -         return at if itself and self.stages[at].inner == inner else at + 1
+# -         return at if itself and same(self.stages[at].inner, inner) else at + 1
 # +         return at + 1
 
 # %% tags=["wrong"] step="14.6" says="is there only after the whole stage"
-# -         return at if itself and self.stages[at].inner == inner else at + 1
-# +         return at if self.stages[at].inner == inner and not made.reduction else at + 1
+# -         return at if itself and same(self.stages[at].inner, inner) else at + 1
+# +         return at if same(self.stages[at].inner, inner) and not made.reduction else at + 1
 
 # %% tags=["wrong"] step="14.6" says="another one needs a stage of its own"
-# -         return at if itself and self.stages[at].inner == inner else at + 1
+# -         return at if itself and same(self.stages[at].inner, inner) else at + 1
 # +         return at if itself else at + 1
 
 # %% tags=["wrong"] step="14.6" says="the last of these stages"
@@ -487,16 +487,16 @@ check("14.7")
 
 # %% tags=["wrong"] step="14.7" says="runs side by side with others of the same inside"
 # -         for stage in self.stages[first:]:
-# -             if stage.inner == inner:
+# -             if same(stage.inner, inner):
 # -                 stage.loops.append(loop)
 # -                 return True
 
 # %% tags=["wrong"] step="14.7" says="A reduction gives one number a row"
-# -         if loop.sizes[: len(rows)] != rows or (loop.reduction and loop.sizes != rows):
+# -         if not same(loop.sizes[: len(rows)], rows) or (loop.reduction and not same(loop.sizes, rows)):
 # +         if loop.sizes[: len(rows)] != rows:
 
 # %% tags=["wrong"] step="14.7" says="goes another way"
-# -         if loop.sizes[: len(rows)] != rows or (loop.reduction and loop.sizes != rows):
+# -         if not same(loop.sizes[: len(rows)], rows) or (loop.reduction and not same(loop.sizes, rows)):
 # +         if loop.reduction and loop.sizes != rows:
 
 # %% tags=["wrong"] step="14.7" says="If one loop can't join"

@@ -648,7 +648,7 @@ check("16.8")
 # +         for low in range(0, count - self.block + 1, self.block):
 
 # %% tags=["wrong"] step="16.8" says="kernel.rows // len(out) of them"
-# -         per_row = self.epilogue.kernel.rows // count
+# -         per_row = at(self.epilogue.kernel.rows, batch) // count
 # +         per_row = 1
 
 # %% tags=["wrong"] step="16.8" says="what this step touches"
@@ -673,16 +673,16 @@ def takes(self, step):
 check("16.9")
 
 # %% tags=["wrong"] step="16.9" says="reads elements of other rows"
-# -         return all(0 <= low and high < size for low, high in [(index - row * size).bounds() for index in reads])
-# +         return True
+# -         return all((index - row * size).within(size) for index in reads) and not rows % out.sizes[0]
+# +         return not rows % out.sizes[0]
 
 # %% tags=["wrong"] step="16.9" says="The product has an epilogue already"
 # -         if self.epilogue or not isinstance(step, KernelStep) or len(out.sizes) != 2 or 0 in out.sizes:
 # +         if not isinstance(step, KernelStep) or len(out.sizes) != 2 or 0 in out.sizes:
 
 # %% tags=["wrong"] step="16.9" says="there is nothing to keep in the cache"
-# -         if not reads or not rows or rows % out.sizes[0]:
-# +         if not rows or rows % out.sizes[0]:
+# -         if not reads or not rows or type(rows) is not type(out.sizes[0]):  # both depend on the batch, or none
+# +         if not rows:
 
 # %% tags=["wrong"] step="16.9" says="a batch is left alone"
 # -         if self.epilogue or not isinstance(step, KernelStep) or len(out.sizes) != 2 or 0 in out.sizes:
@@ -740,7 +740,7 @@ def plan(self):
 def allocate(self, places, sizes):
     """An array for each buffer: the beginning of its place, as numbers of its dtype."""
     memory = [np.empty(size, np.uint8) for size in sizes]
-    return {b: memory[place][: numel(b.sizes) * b.dtype.itemsize].view(b.dtype) for b, place in places.items()}
+    return {b: memory[place][: self.count(b) * b.dtype.itemsize].view(b.dtype) for b, place in places.items()}
 
 
 # %%
@@ -766,17 +766,20 @@ check("16.11")
 # -             free += [places[buffer] for buffer in buffers if last[buffer] == i]
 
 # %% tags=["wrong"] step="16.11" says="have memory of their own"
-# -         others = {*self.lowering.inputs, *self.lowering.outputs, *self.constants}
-# +         others = {*self.constants}
+# -         others = {*self.lowering.inputs, *self.lowering.outputs, *self.constants, "s0"}
+# +         others = {*self.constants, "s0"}
 
 # %% [markdown]
 # ## 16.12 A call
 #
 # Calling a program with tensors: `memory` has for each buffer a flat array. Constants and the arena are there; an input's is
-# `flat(tensor, buffer.layout)`; an output's is new. All steps run in it, and the outputs become tensors.
+# `flat(tensor, buffer.layout)`; an output's is new. All steps run in it, and the outputs become tensors. Where a size is a
+# formula of the batch (lesson 05), a call puts in the number: `batch`, or `batch_of(self.lowering.inputs, inputs)`. It lies in
+# `memory["s0"]` for the kernels, `at(layout, batch)` is a layout in numbers, `self.count(buffer)` counts elements. The arena,
+# `self.allocate(*self.plan())`, is for one `self.batch`: it is made at the first call, and anew where that is another one.
 
 # %% step="16.12"
-def __call__(self, *inputs):
+def __call__(self, *inputs, batch=None):
     """Tensors for `self.lowering.inputs` give a list of tensors, one for each of `self.lowering.outputs`."""
 
 
@@ -784,26 +787,26 @@ def __call__(self, *inputs):
 check("16.12")
 
 # %% tags=["wrong"] step="16.12" says="outputs get new memory at each call"
-# -             memory[buffer] = np.empty(numel(buffer.sizes), buffer.dtype)
-# +             memory[buffer] = self.arena.setdefault(buffer, np.empty(numel(buffer.sizes), buffer.dtype))
+# -             memory[buffer] = np.empty(self.count(buffer), buffer.dtype)
+# +             memory[buffer] = self.arena.setdefault(buffer, np.empty(self.count(buffer), buffer.dtype))
 
 # %% tags=["wrong"] step="16.12" says="from its own first element on"
-# -             memory[buffer] = flat(tensor, buffer.layout)
+# -             memory[buffer] = flat(tensor, at(buffer.layout, batch))
 # +             memory[buffer] = tensor.storage.data
 
 # %% tags=["wrong"] step="16.12" says="The constants belong to the memory"
-# -         memory = {**self.constants, **self.arena}
-# +         memory = {**self.arena}
+# -         memory = {**self.constants, **self.arena, "s0": batch}
+# +         memory = {**self.arena, "s0": batch}
 
 # %% [markdown]
 # ## 16.13 The door
 #
-# `compile(function, backend="inductor")`: a `Region` of the function and a backend of `BACKENDS`, or `aot(CudaProgram)` of
-# `mini.cuda` for `"cuda"`, which you import only then. Another name is a ValueError that lists the names. A module, which has no
+# `compile(function, backend="inductor", dynamic=None)`: a `Region` of the function, a backend of `BACKENDS`, and `dynamic`; or
+# of `aot(CudaProgram)` of `mini.cuda` for `"cuda"`, which you import only then. Another name is a ValueError that lists the names. A module, which has no
 # `__code__`, is wrapped in a function that calls it.
 
 # %% step="16.13"
-def compile(function, backend="inductor"):
+def compile(function, backend="inductor", dynamic=None):
     """A function of tensors, or a module, as kernels; `backend` stops the way down earlier, or leads to a GPU."""
 
 
@@ -813,20 +816,20 @@ check("16.13")
 # %% tags=["wrong"] step="16.13" says="must be told, with the names there are"
 # -     if backend not in BACKENDS:
 # -         raise ValueError(f"backend {backend!r}: there are {', '.join([*BACKENDS, 'cuda'])}")
-# -     return Region(call_of(function), BACKENDS[backend])
-# +     return Region(call_of(function), BACKENDS.get(backend, BACKENDS["inductor"]))
+# -     return Region(call_of(function), BACKENDS[backend], dynamic)
+# +     return Region(call_of(function), BACKENDS.get(backend, BACKENDS["inductor"]), dynamic)
 
 # %% tags=["wrong"] step="16.13" says="has no bytecode of its own"
 # -     return function if hasattr(function, "__code__") else lambda *args: function(*args)
 # +     return function
 
 # %% tags=["wrong"] step="16.13" says="one Region for all calls"
-# -     return Region(call_of(function), BACKENDS[backend])
-# +     return lambda *args: Region(call_of(function), BACKENDS[backend])(*args)
+# -     return Region(call_of(function), BACKENDS[backend], dynamic)
+# +     return lambda *args: Region(call_of(function), BACKENDS[backend], dynamic)(*args)
 
 # %% tags=["wrong"] step="16.13" says="leads to its own backend"
-# -     return Region(call_of(function), BACKENDS[backend])
-# +     return Region(call_of(function), BACKENDS["inductor"])
+# -     return Region(call_of(function), BACKENDS[backend], dynamic)
+# +     return Region(call_of(function), BACKENDS["inductor"], dynamic)
 
 # %% [markdown]
 # From a Python function to kernels, all of it yours. Two steps: a product with its epilogue, and a sum.

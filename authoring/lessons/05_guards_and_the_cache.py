@@ -622,7 +622,7 @@ print("a large model", microseconds(torch.compile(deep, backend=nothing), torch.
 # ## Exercises
 #
 # Open `work/05_guards_and_the_cache.ipynb`. Two exercises first, half an hour: four guard sets with a hole in each, and a
-# storm to calm. Then come seven steps of your own stack, an hour and three quarters.
+# storm to calm. Then come ten steps of your own stack, two hours and a half.
 #
 # ## What you write
 #
@@ -630,6 +630,9 @@ print("a large model", microseconds(torch.compile(deep, backend=nothing), torch.
 # its graph relies on: constants by type and text, tensors without their numbers, lists item by item, objects by type,
 # functions and methods though they are made anew; also which tensors share memory, and which layers are entered. The first
 # guard that fails can be told by its text.
+#
+# `mini/sizes.py`: the batch as a formula. If only the first size of some inputs is another one than before, the new version is
+# made for all batches. A question that can't be answered for all of them is answered as it is now, and becomes a guard.
 #
 # The package's guards do more. They are as weak as the question was, watch for what was *not* found, and are written into one
 # function; models are checked by a few words of memory. And local variables are read there when the program asks for

@@ -266,7 +266,7 @@ class Cache:
         return [str(entry.guards.first_failing(frame)) for entry in self.here(frame)]
 
 
-# %% 05.13 inputs whose batch is dynamic
+# %% 05.12 inputs whose batch is dynamic
 def is_dynamic(guards, source, tensor):
     """Asked for by name, or all but parameters (True); one number is the batch of all, and 1 is a case of its own."""
     wanted = not tensor.requires_grad if guards.dynamic is True else str(source) in (guards.dynamic or ())

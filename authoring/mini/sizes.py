@@ -3,8 +3,7 @@
 Any operation on it has an answer: for all batches from 2 on; or as it is now, and then a guard says so.
 
 >>> said = []
->>> batch = Batch(7, lambda text, holds: said.append(text))
->>> size = Size(batch)
+>>> size = Size(Batch(7, lambda text, holds: said.append(text)))
 >>> size * 64, size * 64 // 8, size * 64 % 8, size + size - 1, size > 1
 (64*s0, 8*s0, 0, (2*s0 - 1), True)
 >>> size < 10, list(range(size)), said
@@ -19,17 +18,17 @@ from mini.tensor import Layout, fake  # noqa: F401
 Batch = namedtuple("Batch", "now require")  # how many while tracing; require(text, holds): of how many at a later call
 
 
-# %% 05.10 sums, products and quotients of sizes
+# %% 05.10 formulas, and their numbers at a call
 def product(a, b, c, d):
-    """(a * s0 + b) * (c * s0 + d), as the pair of its factor and its number; None: it is no such formula."""
+    """(a * s0 + b) * (c * s0 + d) as the pair of its factor and its number; None: it is no such formula."""
     return None if a and c else (a * d + b * c, b * d)
 
 
 def quotient(a, b, c, d):
-    """That of a division by a number that divides a; by a multiple; or by what is always greater.
+    """(a * s0 + b) // (c * s0 + d) by a number that divides a, by what is always more, or by a part; else None.
 
-    >>> quotient(64, 9, 0, 8), quotient(64, 0, 1, 0), quotient(0, 3, 4, 0), quotient(1, 0, 0, 2)
-    ((8, 1), (0, 64), (0, 0), None)
+    >>> quotient(64, 9, 0, 8), quotient(0, 3, 4, 0), quotient(64, 0, 1, 0), quotient(1, 0, 0, 2)
+    ((8, 1), (0, 0), (0, 64), None)
     """
     if c == 0:
         return (a // d, b // d) if d and a % d == 0 else None
@@ -39,18 +38,41 @@ def quotient(a, b, c, d):
 
 
 def remainder(a, b, c, d):
-    """What is left by the quotient."""
+    """What is left of that division; None if there is no quotient."""
     found = quotient(a, b, c, d)
     return found and (a - found[0] * d - found[1] * c, b - found[1] * d)
 
 
-EXACT = {
-    "add": lambda a, b, c, d: (a + c, b + d), "sub": lambda a, b, c, d: (a - c, b - d), "mul": product,
-    "floordiv": quotient, "mod": remainder, "truediv": lambda *_: None, "pow": lambda *_: None,
-}  # fmt: skip
+def batch_of(fakes, tensors):
+    """The batch of a call with these tensors: what stands where a fake has a formula. None if none has one.
+
+    >>> size = Size(Batch(7, None))
+    >>> batch_of([fake((3, 4)), fake((4, size * 2))], [fake((3, 4)), fake((4, 10))])
+    5
+    """
+    places = [(x.sizes[d], tensor, d) for x, tensor in zip(fakes, tensors, strict=True) for d in range(len(x.sizes))]
+    return next(((tensor.sizes[d] - n.plus) // n.times for n, tensor, d in places if isinstance(n, Size)), None)
+
+
+def at(value, batch):
+    """A size, or a tuple or layout of sizes, in the numbers of a call; anything else is as it is.
+
+    >>> at((Size(Batch(7, None)) * 2, 3), 5)
+    (10, 3)
+    """
+    if isinstance(value, Size) and batch is not None:
+        return value.times * batch + value.plus
+    if isinstance(value, Layout):
+        return Layout(at(value.sizes, batch), at(value.strides, batch), at(value.offset, batch))
+    return tuple([at(part, batch) for part in value]) if isinstance(value, tuple) else value
 
 
 # %% 05.11 a size
+def terms(value):
+    """The factor of s0, and the number, of a size or of a plain number."""
+    return (value.times, value.plus) if isinstance(value, Size) else (0, value)
+
+
 class Size:
     """times * s0 + plus, with s0 from 2 on."""
 
@@ -85,12 +107,6 @@ class Size:
         return self.times * now + self.plus
 
     # %% given
-    def __bool__(self):
-        return self != 0
-
-    def __neg__(self):
-        return self * -1
-
     def __hash__(self):
         return hash(self.__index__())
 
@@ -99,44 +115,13 @@ class Size:
         return f"({text} {'-' if self.plus < 0 else '+'} {abs(self.plus)})" if self.plus else text
 
 
-def terms(value):
-    return (value.times, value.plus) if isinstance(value, Size) else (0, value)
-
-
 NUMBERS = int, float, Size
+EXACT = {"add": lambda a, b, c, d: (a + c, b + d), "sub": lambda a, b, c, d: (a - c, b - d), "mul": product}
+EXACT |= {"floordiv": quotient, "mod": remainder} | dict.fromkeys(("truediv", "pow"), lambda a, b, c, d: None)
 SIGNS = {"lt": "<", "le": "<=", "eq": "==", "ne": "!=", "gt": ">", "ge": ">="}
+Size.__neg__, Size.__bool__ = lambda x: 0 - x, lambda x: x != 0
 for name in EXACT:
     setattr(Size, f"__{name}__", lambda x, y, name=name: x.calculate(name, x, y))
     setattr(Size, f"__r{name}__", lambda x, y, name=name: x.calculate(name, y, x))
 for name in SIGNS:
     setattr(Size, f"__{name}__", lambda x, y, name=name: x.compare(name, y))
-
-
-# %% 05.12 the batch of a call
-def batch_of(fakes, tensors):
-    """The batch of a call with these tensors: what stands where a fake has a formula. None if none has one.
-
-    >>> size = Size(Batch(7, None))
-    >>> batch_of([fake((3, 4)), fake((4, size * 2))], [fake((3, 4)), fake((4, 10))])
-    5
-    """
-    for x, tensor in zip(fakes, tensors, strict=True):
-        for size, number in zip(x.sizes, tensor.sizes, strict=True):
-            if isinstance(size, Size):
-                return (number - size.plus) // size.times
-    return None
-
-
-def at(value, batch):
-    """A size, or a tuple or layout of sizes, in the numbers of a call; anything else is as it is.
-
-    >>> at((Size(Batch(7, None)) * 2, 3), 5)
-    (10, 3)
-    """
-    if batch is None:
-        return value
-    if isinstance(value, Size):
-        return value.times * batch + value.plus
-    if isinstance(value, Layout):
-        return Layout(at(value.sizes, batch), at(value.strides, batch), at(value.offset, batch))
-    return tuple([at(part, batch) for part in value]) if isinstance(value, tuple) else value

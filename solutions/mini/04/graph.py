@@ -9,6 +9,7 @@ def graph(x0, x1):
 """
 
 from mini.ops import Layer, Tensor, Write, fake
+from mini.sizes import at, batch_of
 
 
 # %% 04.2 nodes and graphs
@@ -57,11 +58,12 @@ class Graph:
         return "\n".join([*lines, f"    return {', '.join(map(str, self.outputs))}".rstrip()])
 
     # %% 04.3 what a graph means, and what it can do without
-    def run(self, *values, step=lambda node, args: node.op(*args)):
+    def run(self, *values, step=lambda node, args: node.op(*args), batch=None):
         """The outputs; `step` says how a node is computed: an interpreter of graphs is written by giving another."""
         known = dict(zip(self.inputs, values, strict=True))
+        batch = batch or batch_of([node.value for node in self.inputs], values)
         for node in self.nodes:
-            args = [known[arg] if isinstance(arg, Node) else arg for arg in node.args]
+            args = [known[arg] if isinstance(arg, Node) else at(arg, batch) for arg in node.args]
             known[node] = args[0] if node.op == "constant" else step(node, args)
         return [known[node] if isinstance(node, Node) else node for node in self.outputs]
 

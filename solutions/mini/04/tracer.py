@@ -18,11 +18,13 @@ def graph(x0):
 import builtins
 import math
 import operator
+import re
 import types
 
 from mini.graph import Record
 from mini.guards import ALWAYS_THE_SAME, CONSTANTS, Guards, Source
 from mini.interpreter import IN_PLACE, Frame, Items
+from mini.sizes import Size
 from mini.tensor import Tensor, fake  # noqa: F401
 
 
@@ -35,6 +37,7 @@ PURE = {getattr(builtins, name) for name in (
     "abs all any bool dict divmod enumerate float format int isinstance issubclass iter len list map max min next pow "
     "range repr reversed round slice sorted str sum tuple type zip").split()}  # fmt: skip
 PURE |= {f for module in (operator, math) for f in vars(module).values() if isinstance(f, types.BuiltinFunctionType)}
+TYPES = {isinstance, issubclass, type, operator.is_, operator.is_not}
 ITERATORS = (enumerate, zip, map, reversed)
 WRITES = {operator.setitem, operator.delitem, *IN_PLACE}
 KNOWN = (Tensor, *ALWAYS_THE_SAME)  # a guard says all of them
@@ -46,8 +49,8 @@ MUTATORS = set("append extend insert pop remove clear update setdefault sort rev
 class Trace:
     """One trace from where a frame stands: what it read (guards), what it computed (a graph), what it changed."""
 
-    def __init__(self, frame):
-        self.guards, self.record, self.undo = Guards(), Record(), []
+    def __init__(self, frame, dynamic=()):
+        self.guards, self.record, self.undo = Guards(dynamic), Record(), []
         self.input_sources, self.changed, self.attributes, self.made = [], {}, {}, {}
         self.frame = Tracer.__new__(Tracer)
         vars(self.frame).update(vars(frame), trace=self)
@@ -162,9 +165,11 @@ class Tracer(Frame):
             raise Break(f"a call of {name}")
         for items in [arg for arg in args if isinstance(arg, Items)]:
             self.trace.keep(items)
+        if function in TYPES:  # a size is to the program what it stands for
+            args = [operator.index(arg) if isinstance(arg, Size) else arg for arg in args]
         result = function(*args, **kwargs)
-        if isinstance(result, str) and "fake(" in result:
-            raise Break("the text of a tensor")
+        if isinstance(result, str) and re.search(r"fake\(|\bs0\b" if self.trace.guards.batch else r"fake\(", result):
+            raise Break("the text of a tensor, or of its size")
         if function in (iter, *ITERATORS) and not isinstance(result, (Items, types.GeneratorType)):
             return Items(list(result))
         return result

@@ -14,11 +14,12 @@ model[0] == 3
 
 import types
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from mini.interpreter import Frame, Items  # noqa: F401
 from mini.ops import STACK
+from mini.sizes import Batch, Size
 from mini.tensor import Tensor, tensor  # noqa: F401
 
 
@@ -65,9 +66,10 @@ def is_constant(value):
     return type(value) in CONSTANTS or isinstance(value, (np.dtype, np.generic))
 
 
-def about(tensor):
-    """All of a tensor that a graph relies on: not its numbers, which are inputs."""
-    return type(tensor), *[getattr(tensor, name, None) for name in ("sizes", "strides", "dtype", "requires_grad")]
+def about(tensor, first=0):
+    """All of a tensor that a graph relies on: not its numbers, which are inputs. Of its sizes those from `first` on."""
+    strides, dtype, requires_grad = [getattr(tensor, name, None) for name in ("strides", "dtype", "requires_grad")]
+    return type(tensor), tensor.sizes[first:], strides, dtype, requires_grad
 
 
 # %% 05.4 guards, and the first that fails
@@ -91,9 +93,10 @@ class Guard:
 class Guards(list):
     """The guards of one trace, in the order in which it read."""
 
-    def __init__(self):
+    def __init__(self, dynamic=()):
         self.known = {}  # by id, of the value and of what the trace uses for it: (what it uses, the value, the source)
         self.mutable = []  # the sources of all that a write can change
+        self.dynamic, self.batch, self.batch_in = dynamic, None, lambda frame: None  # the last: how many at a call
 
     def require(self, text, holds):
         self.append(Guard(text, holds))
@@ -117,9 +120,11 @@ class Guards(list):
                 self.require(f"{source} is {first}", lambda frame: source.find(frame) is first.find(frame))
             return mine
         if isinstance(value, Tensor):
-            seen = about(value)
-            self.require(f"{source} is a tensor {seen[1:]}", lambda frame: about(source.find(frame)) == seen)
-            return self.remember(make_input(source, value), value, source)
+            dynamic = is_dynamic(self, source, value)  # then its first size may be another one
+            seen = about(value, dynamic)
+            self.require(f"{source} is a tensor {seen[1:]}", lambda frame: about(source.find(frame), dynamic) == seen)
+            example = with_batch(self, source, value) if dynamic else value
+            return self.remember(make_input(source, example), value, source)
 
         def part(step, key, item):
             return self.read(Source(source, step, key), item, make_input)
@@ -259,3 +264,35 @@ class Cache:
     def why(self, frame):
         """Of each version here, the first guard that fails."""
         return [str(entry.guards.first_failing(frame)) for entry in self.here(frame)]
+
+
+# %% 05.12 inputs whose batch is dynamic
+def is_dynamic(guards, source, tensor):
+    """Asked for by name, or all but parameters (True); one number is the batch of all, and 1 is a case of its own."""
+    wanted = not tensor.requires_grad if guards.dynamic is True else str(source) in (guards.dynamic or ())
+    batch = guards.batch.now if guards.batch else max(tensor.sizes[:1], default=0)
+    return wanted and tensor.sizes[:1] == (batch,) and batch >= 2
+
+
+def with_batch(guards, source, tensor):
+    """The tensor, its first size a formula. What is said of the batch while tracing is required of it at a call."""
+    if guards.batch is None:
+        guards.batch_in = lambda frame: source.find(frame).sizes[0]
+        said = lambda text, holds: guards.require(text, lambda frame: holds(guards.batch_in(frame)))
+        guards.batch = Batch(tensor.sizes[0], said)
+        said("s0 >= 2", lambda batch: batch >= 2)
+    guards.require(f"{source}.sizes[0] == s0", lambda frame: source.find(frame).sizes[0] == guards.batch_in(frame))
+    example = Tensor(tensor.storage, replace(tensor.layout, sizes=(Size(guards.batch), *tensor.sizes[1:])))
+    example.requires_grad = tensor.requires_grad
+    return example
+
+
+def other_batches(entries, frame):
+    """The inputs, by name, of the version used last of which only the first size is another one now."""
+
+    def differs(source, old):
+        return lambda frame: about(new := source.find(frame), 1) == about(old, 1) and new.sizes != old.sizes
+
+    known = [known for entry in entries[:1] for known in entry.guards.known.values()]
+    tensors = [(source, old) for _, old, source in known if isinstance(old, Tensor)]
+    return {str(source) for source, old in tensors if Guard("", differs(source, old)).check(frame)}

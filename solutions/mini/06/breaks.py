@@ -16,8 +16,9 @@ Break("item needs a tensor's data")
 import types
 from collections.abc import Iterator, MappingView
 
-from mini.guards import Cache, require_same_setting, sharing
+from mini.guards import Cache, other_batches, require_same_setting, sharing
 from mini.interpreter import Frame, Items
+from mini.sizes import Size, at
 from mini.tensor import Tensor, tensor  # noqa: F401
 from mini.tracer import Break, Trace
 
@@ -55,6 +56,10 @@ class Copy:
             return replace_items(mine, self.items(value))
         if kind is tuple:
             return tuple(self.items(value))
+        if kind is slice:
+            return slice(*self.items([value.start, value.stop, value.step]))
+        if kind is Size:
+            return at(value, self.guards.batch_in(self.frame))
         if kind is Items:
             return Items(self(value.sequence), value.at)
         if kind is types.CellType:
@@ -117,8 +122,8 @@ class State:
 class Segment:
     """The instructions from one place to the next break: guards, a compiled graph, and the state that they leave."""
 
-    def __init__(self, frame, backend):
-        self.trace = trace = Trace(frame)
+    def __init__(self, frame, backend, dynamic=()):
+        self.trace = trace = Trace(frame, dynamic)
         trace.run()
         self.guards, self.graph, self.reason = trace.guards, trace.record.graph, getattr(trace, "reason", None)
         require_same_setting(self.guards, frame)
@@ -145,8 +150,8 @@ class Segment:
 class Region:
     """A function, and what was compiled for it."""
 
-    def __init__(self, function, backend=lambda graph: graph.run):
-        self.function, self.backend, self.cache = function, backend, Cache()
+    def __init__(self, function, backend=lambda graph: graph.run, dynamic=None):
+        self.function, self.backend, self.dynamic, self.cache = function, backend, dynamic, Cache()
 
     def __call__(self, *args, **kwargs):
         return self.run(Frame(self.function, args, kwargs))
@@ -169,7 +174,8 @@ class Region:
         if segment is not None or self.cache.is_full(frame):
             return segment
         try:
-            segment = Segment(frame, self.backend)
+            others = other_batches(self.cache.here(frame), frame)
+            segment = Segment(frame, self.backend, others if self.dynamic is None else self.dynamic)
         except Break:  # nothing was changed: the frame can run for real
             return None
         self.cache.insert(frame, segment)

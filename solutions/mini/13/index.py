@@ -33,10 +33,13 @@ class Atom(Formula):
     def __init__(self, op, of, n):
         self.op, self.of, self.n = op, of, n
         self.text = f"{of.inside()} {op} {n}" if op else of
-        self.low, self.high = (0, n - 1) if op != "//" else [end // n for end in of.bounds()]
 
     def __str__(self):
         return self.text
+
+    def bounds(self):
+        """Its least and its greatest value."""
+        return (0, self.n - 1) if self.op != "//" else tuple(end // self.n for end in self.of.bounds())
 
 
 class Index(Formula):
@@ -56,7 +59,7 @@ class Index(Formula):
 
     def bounds(self):
         """No value is less than the first number, and none is greater than the second."""
-        ends = [(count * atom.low, count * atom.high) for atom, count in self.terms]
+        ends = [[count * end for end in atom.bounds()] for atom, count in self.terms]
         return self.constant + sum(min(pair) for pair in ends), self.constant + sum(max(pair) for pair in ends)
 
     # %% 13.4 sums and products
@@ -126,7 +129,7 @@ def flatten(index, sizes):
 def split(flat, sizes):
     """The other way round: the index of the element at a position."""
     index = []
-    for size in reversed(sizes):
+    for size in reversed(sizes[1:]):
         index.append(flat % size if size else flat)  # with a size of 0 there is no element to ask for
         flat = flat // max(size, 1)
-    return tuple(reversed(index))
+    return (flat, *reversed(index))[: len(sizes)]  # what is left is in the first dimension

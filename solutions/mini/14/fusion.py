@@ -10,6 +10,11 @@ from mini.loops import Call, Loop, Lowering, Reads, decompose, fake, trace  # no
 from mini.tensor import numel
 
 
+def same(sizes, others):
+    """What reads the same is the same; a size that depends on the batch is not asked what it is now."""
+    return str(sizes) == str(others)
+
+
 class Stage:
     """Loops that run side by side over the inside of a row."""
 
@@ -54,7 +59,7 @@ class Group:
         if not (read - row * size).within(size):
             return None  # another row makes it, perhaps later
         itself = not made.reduction and read == flatten(self.index(made), made.sizes)
-        return at if itself and self.stages[at].inner == inner else at + 1
+        return at if itself and same(self.stages[at].inner, inner) else at + 1
 
     def first_stage(self, loop, inner):
         """The first one where all that the loop reads is there; None if that is nowhere in this group."""
@@ -68,13 +73,13 @@ class Group:
     def add(self, loop):
         """Put the loop into a stage, or into a new one; False if it can't be here at all."""
         rows, inner = self.rows, (loop.sizes + loop.reduced)[len(self.rows) :]
-        if loop.sizes[: len(rows)] != rows or (loop.reduction and loop.sizes != rows):
+        if not same(loop.sizes[: len(rows)], rows) or (loop.reduction and not same(loop.sizes, rows)):
             return False
         first = self.first_stage(loop, inner)
         if first is None:
             return False
         for stage in self.stages[first:]:
-            if stage.inner == inner:
+            if same(stage.inner, inner):
                 stage.loops.append(loop)
                 return True
         self.stages.append(Stage(inner, [loop]))

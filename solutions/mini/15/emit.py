@@ -130,6 +130,8 @@ class Kernel:
         self.work = self.rows * sum(numel(stage.inner) for stage in group.stages)
         w = Writer(self)
         self.write(w)
+        if any("s0" in line for line in w.lines):
+            self.arguments["s0"] = "s0"
         self.source = "\n".join([f"def kernel(low, high, {', '.join(self.arguments.values())}):", *w.lines])
 
     def argument(self, buffer):

@@ -13,15 +13,15 @@ BACKENDS = {"eager": lambda graph: graph.run, "aot_eager": aot(lambda graph: gra
 
 
 # %% 16.13 the door
-def compile(function, backend="inductor"):
+def compile(function, backend="inductor", dynamic=None):
     """A function of tensors, or a module, as kernels; `backend` stops the way down earlier, or leads to a GPU."""
     if backend == "cuda":
         from mini.cuda import CudaProgram  # only who has a GPU, or its simulator, can import it
 
-        return Region(call_of(function), aot(CudaProgram))
+        return Region(call_of(function), aot(CudaProgram), dynamic)
     if backend not in BACKENDS:
         raise ValueError(f"backend {backend!r}: there are {', '.join([*BACKENDS, 'cuda'])}")
-    return Region(call_of(function), BACKENDS[backend])
+    return Region(call_of(function), BACKENDS[backend], dynamic)
 
 
 def call_of(function):

@@ -15,6 +15,7 @@ from mini.graph import trace  # noqa: F401
 from mini.index import Index, flatten
 from mini.loops import Call, Lowering
 from mini.prims import decompose
+from mini.sizes import at, batch_of
 from mini.tensor import Layout, Storage, Tensor, fake, from_numpy, numel  # noqa: F401
 
 
@@ -35,7 +36,7 @@ class KernelStep:
         """All rows, or those of `part` = (low, high), on this thread."""
         kernel, arrays = self.kernel, [memory[buffer] for buffer in self.buffers]
         if part is None:
-            run_rows(machine_code(kernel.source), kernel.rows, kernel.work, arrays)
+            run_rows(machine_code(kernel.source), *at((kernel.rows, kernel.work), memory.get("s0")), arrays)
         else:
             machine_code(kernel.source)(*part, *arrays)
 
@@ -64,13 +65,13 @@ class ProductStep:
         self.buffers = [call.buffer, *[buffer for buffer, _ in call.arguments]]
 
     def run(self, memory):
-        x, y = [array_of(memory[buffer], layout) for buffer, layout in self.call.arguments]
-        out = array_of(memory[self.call.buffer], self.call.buffer.layout)
+        batch, places = memory.get("s0"), [*self.call.arguments, (self.call.buffer, self.call.buffer.layout)]
+        x, y, out = [array_of(memory[buffer], at(layout, batch)) for buffer, layout in places]
         if self.epilogue is None:
             np.matmul(x, y, out=out)
             return
         count = len(out)
-        per_row = self.epilogue.kernel.rows // count
+        per_row = at(self.epilogue.kernel.rows, batch) // count
         for low in range(0, count, self.block):
             high = min(low + self.block, count)
             np.matmul(x[low:high], y, out=out[low:high])
@@ -87,12 +88,12 @@ class ProductStep:
             return False
         group, rows = step.group, step.kernel.rows
         reads = [index for loop in group.loops for buffer, index in group.reads(loop) if buffer is out]
-        if not reads or not rows or rows % out.sizes[0]:
+        if not reads or not rows or type(rows) is not type(out.sizes[0]):  # both depend on the batch, or none
             return False
         variables = (Index() if n == 1 else Index.variable(f"i{d}", n) for d, n in enumerate(group.rows))
         size = numel(out.sizes) // rows  # what one row of the kernel has of the product
         row = flatten(tuple(variables), group.rows)
-        return all(0 <= low and high < size for low, high in [(index - row * size).bounds() for index in reads])
+        return all((index - row * size).within(size) for index in reads) and not rows % out.sizes[0]
 
 
 # %% given
@@ -106,7 +107,7 @@ def flat(tensor, layout):
 class Program:
     """A graph, compiled: called with tensors it gives tensors."""
 
-    lower, kernel_step = Lowering, KernelStep
+    lower, kernel_step, batch, arena = Lowering, KernelStep, None, None
 
     def __init__(self, graph):
         self.lowering = lowering = self.lower(decompose(graph))
@@ -122,19 +123,18 @@ class Program:
             else:
                 self.steps.append(step)
         self.constants = {lowering.boxes[node].memory[0]: node.args[0].storage.data for node in lowering.constants}
-        self.arena = self.allocate(*self.plan())
 
     # %% 16.11 a plan of the memory
     def plan(self):
         """Buffers share memory: each takes the smallest free place that holds it. Gives places, and their bytes."""
-        others = {*self.lowering.inputs, *self.lowering.outputs, *self.constants}
+        others = {*self.lowering.inputs, *self.lowering.outputs, *self.constants, "s0"}
         last = {buffer: i for i, step in enumerate(self.steps) for buffer in step.buffers if buffer not in others}
         places, sizes, free = {}, [], []
         for i, step in enumerate(self.steps):
             buffers = [buffer for buffer in dict.fromkeys(step.buffers) if buffer in last]
             for buffer in buffers:
                 if buffer not in places:
-                    need = numel(buffer.sizes) * buffer.dtype.itemsize
+                    need = self.count(buffer) * buffer.dtype.itemsize
                     fitting = [place for place in free if sizes[place] >= need]
                     if fitting:
                         places[buffer] = min(fitting, key=sizes.__getitem__)
@@ -147,15 +147,24 @@ class Program:
 
     def allocate(self, places, sizes):
         memory = [np.empty(size, np.uint8) for size in sizes]
-        return {b: memory[place][: numel(b.sizes) * b.dtype.itemsize].view(b.dtype) for b, place in places.items()}
+        return {b: memory[place][: self.count(b) * b.dtype.itemsize].view(b.dtype) for b, place in places.items()}
 
     # %% 16.12 a call
-    def __call__(self, *inputs):
-        memory = {**self.constants, **self.arena}
+    def __call__(self, *inputs, batch=None):
+        """Memory is planned at the first call, and where the batch is another one."""
+        batch = batch or batch_of(self.lowering.inputs, inputs)
+        if self.arena is None or self.batch != batch:
+            self.batch = batch
+            self.arena = self.allocate(*self.plan())
+        memory = {**self.constants, **self.arena, "s0": batch}
         for buffer, tensor in zip(self.lowering.inputs, inputs, strict=True):
-            memory[buffer] = flat(tensor, buffer.layout)
+            memory[buffer] = flat(tensor, at(buffer.layout, batch))
         for buffer in self.lowering.outputs:
-            memory[buffer] = np.empty(numel(buffer.sizes), buffer.dtype)
+            memory[buffer] = np.empty(self.count(buffer), buffer.dtype)
         for step in self.steps:
             step.run(memory)
-        return [Tensor(Storage(memory[b], b.dtype), Layout.dense(b.sizes)) for b in self.lowering.outputs]
+        return [Tensor(Storage(memory[b], b.dtype), Layout.dense(at(b.sizes, batch))) for b in self.lowering.outputs]
+
+    # %% given
+    def count(self, buffer):
+        return at(numel(buffer.sizes), self.batch)
