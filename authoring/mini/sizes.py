@@ -107,9 +107,6 @@ class Size:
         return self.times * now + self.plus
 
     # %% given
-    def __hash__(self):
-        return hash(self.__index__())
-
     def __repr__(self):
         text = "s0" if self.times == 1 else f"{self.times}*s0"
         return f"({text} {'-' if self.plus < 0 else '+'} {abs(self.plus)})" if self.plus else text
@@ -119,7 +116,7 @@ NUMBERS = int, float, Size
 EXACT = {"add": lambda a, b, c, d: (a + c, b + d), "sub": lambda a, b, c, d: (a - c, b - d), "mul": product}
 EXACT |= {"floordiv": quotient, "mod": remainder} | dict.fromkeys(("truediv", "pow"), lambda a, b, c, d: None)
 SIGNS = {"lt": "<", "le": "<=", "eq": "==", "ne": "!=", "gt": ">", "ge": ">="}
-Size.__neg__, Size.__bool__ = lambda x: 0 - x, lambda x: x != 0
+Size.__neg__, Size.__bool__, Size.__hash__ = lambda x: 0 - x, lambda x: x != 0, lambda x: hash(operator.index(x))
 for name in EXACT:
     setattr(Size, f"__{name}__", lambda x, y, name=name: x.calculate(name, x, y))
     setattr(Size, f"__r{name}__", lambda x, y, name=name: x.calculate(name, y, x))

@@ -255,8 +255,9 @@ def getitem(x, key):
     missing = x.dim() - len([k for k in key if k is not None and k is not Ellipsis])
     dim, sizes = 0, []
     for k in key[:at] + (slice(None),) * missing + key[at + 1 :]:
-        if k is None:
-            sizes.append(1)
+        if k is None or k == slice(None):  # a new dimension, or all of an old one: nothing is asked of its size
+            sizes.append(1 if k is None else x.sizes[dim])
+            dim += k is not None
             continue
         size = x.sizes[dim]
         start, stop, step = k.indices(size) if isinstance(k, slice) else (wrap(k, size), wrap(k, size) + 1, 1)

@@ -18,9 +18,12 @@ def graph(x0, x1):
 ['add', 'clone', 'relu', 'lt', 'where', 'permute1', 'matmul2']
 """
 
+from functools import partial
+
 from mini import ops
 from mini.graph import Graph, Node, trace
 from mini.ops import Factory, Pointwise, View, Write
+from mini.sizes import at, batch_of
 from mini.tape import DERIVATIVES, NUMBERS, Note, Tape, history, no_grad, walk_back
 from mini.tensor import Tensor, fake  # noqa: F401
 
@@ -73,9 +76,9 @@ class Functional:
         outputs = [None if i in self.aliases else next(results) for i in range(count)]
         for i, new in zip(self.written, results, strict=True):
             ops.copy_(inputs[i], new)
-        known = dict(zip(self.graph.inputs, inputs, strict=True))
+        known, batch = dict(zip(self.graph.inputs, inputs, strict=True)), batch_of(self.inputs, inputs)
         for i, (base, views) in self.aliases.items():
-            outputs[i] = follow(known[base], views)
+            outputs[i] = follow(known[base], [(op, at(args, batch)) for op, args in views])
         return outputs
 
 
@@ -222,7 +225,8 @@ def aot(compiler):
                 results = run(*inputs)
             outputs, saved = results[:count], results[count:]
             if Tape.enabled:
-                note = CallNote(inputs, outputs, saved, run_back)
+                batch = batch_of(f.inputs, inputs)
+                note = CallNote(inputs, outputs, saved, partial(run_back, batch=batch) if batch else run_back)
                 for i, output in enumerate(outputs):
                     if f.differentiable[i]:
                         output.requires_grad, output.grad_fn = True, OutputNote(note, i)
