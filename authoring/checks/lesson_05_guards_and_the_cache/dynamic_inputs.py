@@ -94,14 +94,14 @@ def _(mini: Any) -> None:
 @DYNAMIC_INPUTS.case("whose batch is another one now", points=1, section=SECTION)
 def _(mini: Any) -> None:
     class Entry:
-        guards, _, _ = read(mini, (), (3, 2), (3,), (4, 4))
+        guards = read(mini, (), (3, 2), (3,), (4, 4))[0]
 
-    calls: list[tuple[list[tuple[int, ...]], set[str], str]] = [
+    worlds: list[tuple[list[tuple[int, ...]], set[str], str]] = [
         ([(3, 2), (3,), (4, 4)], set(), "Nothing is another one."),
         ([(5, 2), (5,), (4, 4)], {"a", "b"}, "Of these the first size is another one."),
         ([(5, 3), (3,), (4, 4)], set(), "Another size changed as well."),
     ]
-    for shapes, expected, why in calls:
+    for shapes, expected, why in worlds:
         _, frame, _ = read(mini, (), *shapes)
         got = mini.guards.other_batches([Entry], frame)
         if got != expected:
