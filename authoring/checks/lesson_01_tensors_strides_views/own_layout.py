@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from minitorch_compile.course.checking.exercise import NotWritten, WrongAnswer, outcome
+from minitorch_compile.course.checking.exercise import WrongAnswer, outcome
 from minitorch_compile.course.checking.step import Step
 
+from ..comparing import must_raise
 from .layouts import Ints, row_major
 
 OWN_LAYOUT = Step(
@@ -100,16 +101,7 @@ def _(mini: Any) -> None:
 def refused(mini: Any, calls: list[tuple[Any, ...]], why: str) -> None:
     for start, method, argument in calls:
         layout = mini.tensor.Layout(*start)
-        said = f"Layout{start!r}.{method}({argument!r})"
-        try:
-            got = getattr(layout, method)(argument)
-        except RuntimeError as error:
-            if isinstance(error, NotImplementedError):
-                raise NotWritten(str(error)) from error
-            continue
-        except Exception as error:
-            raise WrongAnswer(f"{said}: expected a RuntimeError, it raised {error!r}", why) from error
-        raise WrongAnswer(f"{said}: expected a RuntimeError, got {got!r}", why)
+        must_raise(f"Layout{start!r}.{method}({argument!r})", why, getattr(layout, method), argument)
 
 
 @OWN_LAYOUT.case("narrow: part of a dimension", points=2, section=SECTION)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import minitorch_compile as torch
-from minitorch_compile.course.checking.exercise import Exercise, NotWritten, WrongAnswer
+from minitorch_compile.course.checking.exercise import Exercise
+
+from ..predicting import judge_predictions
 
 PREDICTION = Exercise(
     "01.2",
@@ -21,9 +23,7 @@ PREDICTION = Exercise(
 )
 
 COPY = "copy"
-UNEVEN = (
-    "The cells lie at uneven distances, and one stride a dimension can't say that. reshape had to move them: a copy."
-)
+UNEVEN = "The cells lie at uneven distances, and one stride a dimension can't say that. What is left for reshape to do?"
 PREDICTIONS: dict[str, dict[Any, str]] = {
     "x.t()": {
         (4, 1): "Sizes and strides both swap places. With the old strides the swapped sizes would read the rows again.",
@@ -48,11 +48,9 @@ PREDICTIONS: dict[str, dict[Any, str]] = {
             4,
             1,
         ): "There is only one row of cells in x[:1]. To read it three times, a step along dimension 0 must not move.",
-        COPY: "expand never copies: a stride of 0 reads the same row again and again.",
+        COPY: "expand never copies. Which stride reads the same row again and again?",
     },
-    "x[1:].reshape(8)": {
-        COPY: "Rows 1 and 2 lie side by side without a gap, so one dimension of stride 1 reads them: no copy needed."
-    },
+    "x[1:].reshape(8)": {COPY: "Rows 1 and 2 lie side by side without a gap. Does anything have to move?"},
     "x.t().reshape(12)": {(1,): UNEVEN, (4,): UNEVEN},
     "x[:, 1:].reshape(9)": {(1,): UNEVEN},
 }
@@ -65,32 +63,27 @@ def layout_of(expression: str) -> Any:
     return tuple(result.stride()) if result.storage is x.storage else COPY
 
 
-def judge_predictions(answer: Any, expressions: list[str]) -> None:
-    if not isinstance(answer, dict):
-        raise WrongAnswer(f"prediction: expected a dict of the eight expressions, got {type(answer).__name__}")
-    for expression in expressions:
-        predicted = answer.get(expression, ...)
-        if predicted is ...:
-            raise NotWritten(f"{expression} is still `...`")
-        happens = layout_of(expression)
-        if predicted != happens:
-            general = "Which cells does it want, in which order? Are the jumps equal?"
-            why = PREDICTIONS[expression].get(predicted, general) if isinstance(predicted, tuple | str) else general
-            raise WrongAnswer(f"{expression}: you predicted {predicted!r}, it is {happens!r}", why)
+def reason(expression: str, predicted: Any) -> str:
+    known = PREDICTIONS[expression].get(predicted) if isinstance(predicted, tuple | str) else None
+    return known or "Which cells does it want, in which order? Are the jumps equal?"
+
+
+def judge(answer: Any, *expressions: str) -> None:
+    judge_predictions(answer, expressions, layout_of, reason)
 
 
 @PREDICTION.case(
     "transposing, choosing a row, a column, every second column", points=2, section="Views: arithmetic on four things"
 )
 def _(answer: Any) -> None:
-    judge_predictions(answer, ["x.t()", "x[1]", "x[:, 1]", "x[:, ::2]"])
+    judge(answer, "x.t()", "x[1]", "x[:, 1]", "x[:, ::2]")
 
 
 @PREDICTION.case("expanding", points=1, section="Views: arithmetic on four things")
 def _(answer: Any) -> None:
-    judge_predictions(answer, ["x[:1].expand(3, 4)"])
+    judge(answer, "x[:1].expand(3, 4)")
 
 
 @PREDICTION.case("reshaping: when the jumps are even and when not", points=2, section="When strides run out")
 def _(answer: Any) -> None:
-    judge_predictions(answer, ["x[1:].reshape(8)", "x.t().reshape(12)", "x[:, 1:].reshape(9)"])
+    judge(answer, "x[1:].reshape(8)", "x.t().reshape(12)", "x[:, 1:].reshape(9)")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.course.checking.exercise import NotWritten, WrongAnswer, outcome
+from minitorch_compile.course.checking.exercise import WrongAnswer, outcome
 
 
 def judge(said: str, give: Callable[[], Any], wanted: Any, why: str) -> Any:
@@ -46,19 +46,3 @@ def judge_fake(said: str, give: Callable[[], Any], sizes: Any, dtype: str, why: 
         raise WrongAnswer(f"{expected}; got {got!r}", why)
     if (got.sizes, str(got.dtype)) != (sizes, dtype):
         raise WrongAnswer(f"{expected}; got one of {got.sizes}, {got.dtype}", why)
-
-
-def refused(said: str, give: Callable[[], Any], kind: type[Exception], why: str) -> None:
-    """`give` must raise an error of this kind."""
-    expected = f"{said}: expected {'an' if kind.__name__[0] in 'AEIOU' else 'a'} {kind.__name__}"
-    try:
-        got = give()
-    except NotImplementedError as error:
-        if kind is not NotImplementedError or "your code here" in str(error):
-            raise NotWritten(str(error)) from error
-        return
-    except kind:
-        return
-    except Exception as error:
-        raise WrongAnswer(f"{expected}, it raised {error!r}", why) from error
-    raise WrongAnswer(f"{expected}, got {outcome(repr, (got,))}", why)

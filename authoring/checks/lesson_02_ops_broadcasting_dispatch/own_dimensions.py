@@ -11,7 +11,8 @@ import numpy as np
 from minitorch_compile.course.checking.exercise import Misconception, WrongAnswer, agree, outcome
 from minitorch_compile.course.checking.step import Step
 
-from .mini_results import judge, refused
+from ..comparing import must_raise
+from .mini_results import judge
 
 OWN_DIMENSIONS = Step(
     "02.7",
@@ -59,7 +60,7 @@ def _(mini: Any) -> None:
     )
     why = "wrap raises an IndexError for a dimension that there isn't."
     for dim in (3, -4, (0, 3)):
-        refused(f"all_dims of three dimensions, {dim}", partial(all_dims, dim), IndexError, why)
+        must_raise(f"all_dims of three dimensions, {dim}", why, partial(all_dims, dim), kind=IndexError)
 
 
 @OWN_DIMENSIONS.case("sum, amax and mean", points=2, section=KERNEL)
@@ -97,7 +98,7 @@ def _(mini: Any) -> None:
         judge(f"reshape(x, {', '.join(map(str, sizes))})", partial(ops.reshape, x, *sizes), X.reshape(flat), why)
     why = "Without elements -1 could be any number, and dividing by 0 says nothing to a user: raise a RuntimeError."
     empty = mini.tensor.tensor([])
-    refused("reshape(tensor([]), 0, -1)", lambda: ops.reshape(empty, 0, -1), RuntimeError, why)
+    must_raise("reshape(tensor([]), 0, -1)", why, lambda: ops.reshape(empty, 0, -1), kind=RuntimeError)
 
 
 @OWN_DIMENSIONS.case("reshape: a view where it can be, a copy where it must", points=2, section=SECTION)

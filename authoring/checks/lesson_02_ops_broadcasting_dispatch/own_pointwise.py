@@ -10,7 +10,8 @@ import numpy as np
 from minitorch_compile.course.checking.exercise import WrongAnswer
 from minitorch_compile.course.checking.step import Step
 
-from .mini_results import float32s, judge, judge_fake, refused
+from ..comparing import must_raise
+from .mini_results import float32s, judge, judge_fake
 
 OWN_POINTWISE = Step(
     "02.4",
@@ -88,7 +89,9 @@ def _(mini: Any) -> None:
     where = mini.ops.where
     said = "where(fake((3, 1), bool), fake((4,)), 0)"
     judge_fake(said, lambda: where(fake((3, 1), "bool"), fake((4,)), 0), (3, 4), "float32", three)
-    refused("add(fake((3,)), fake((4,)))", lambda: add(fake((3,)), fake((4,))), RuntimeError, "These do not stretch.")
+    must_raise(
+        "add(fake((3,)), fake((4,)))", "These do not stretch.", lambda: add(fake((3,)), fake((4,))), kind=RuntimeError
+    )
 
 
 @OWN_POINTWISE.case("dtypes: promoted, at least floats, or said by the row", points=2, section=PROMOTION)

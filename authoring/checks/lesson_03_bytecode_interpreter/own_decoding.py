@@ -9,7 +9,7 @@ from typing import Any
 from minitorch_compile.course.checking.exercise import WrongAnswer
 from minitorch_compile.course.checking.step import Step
 
-from .own_frames import attempt, expect
+from ..comparing import attempt, expect
 
 OWN_DECODING = Step(
     "03.4",

@@ -8,6 +8,8 @@ from typing import Any
 
 from minitorch_compile.course.checking.exercise import WrongAnswer
 
+from ..comparing import attempt, expect
+
 
 def frame_of(mini: Any, stack: list[Any], kind: type[Any] | None = None, **slots: Any) -> Any:
     """A frame with this stack and these slots, which is about to run nothing."""
@@ -31,22 +33,6 @@ def noting(mini: Any) -> type[Any]:
             return function(*args, **kwargs)
 
     return Noting
-
-
-def attempt(call: Callable[..., Any], *args: Any) -> Any:
-    """What a call gives; an exception, whichever it is, as a text."""
-    try:
-        return call(*args)
-    except (MemoryError, RecursionError):
-        raise
-    except Exception as error:  # noqa: BLE001 (whatever the learner's code raises is told)
-        return f"{type(error).__name__}: {error}"
-
-
-def expect(fact: str, expected: Any, got: Any, why: str) -> None:
-    """Equal, and of the same types as far as repr tells them."""
-    if repr(expected) != repr(got):
-        raise WrongAnswer(f"{fact}: expected {expected!r}, got {got!r}", why)
 
 
 def after(frame: Any, op: str, arg: Any) -> Any:

@@ -7,7 +7,8 @@ from typing import Any
 from minitorch_compile.course.checking.exercise import WrongAnswer
 from minitorch_compile.course.checking.step import Step
 
-from .own_traces import expect, lines, reason, traced
+from ..comparing import expect
+from .own_traces import lines, reason, traced
 
 OWN_TRACE = Step(
     "04.5",
@@ -99,7 +100,7 @@ def _(mini: Any) -> None:
         lines(trace.record.graph),
         why,
     )
-    op = frame.program[frame.at].op
+    op, _ = frame.program[frame.at]
     expect("the instruction at which the frame stands", "CALL", op, "It is the one that broke: it was not done.")
     shown = [value if isinstance(value, mini.tensor.Tensor) else "..." for value in frame.stack]
     why = "CALL had taken the function and its argument from the stack. They must lie there again."

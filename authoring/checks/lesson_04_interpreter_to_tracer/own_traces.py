@@ -8,21 +8,7 @@ from typing import Any
 
 from minitorch_compile.course.checking.exercise import WrongAnswer
 
-
-def attempt(call: Callable[..., Any], *args: Any) -> Any:
-    """What a call gives; an exception, whichever it is, as a text."""
-    try:
-        return call(*args)
-    except (MemoryError, RecursionError):
-        raise
-    except Exception as error:  # noqa: BLE001 (whatever the learner's code raises is told)
-        return f"{type(error).__name__}: {error}"
-
-
-def expect(fact: str, expected: Any, got: Any, why: str) -> None:
-    """Equal, and of the same types as far as repr tells them."""
-    if repr(expected) != repr(got):
-        raise WrongAnswer(f"{fact}: expected {expected!r}, got {got!r}", why)
+from ..comparing import attempt, expect
 
 
 def lines(graph: Any) -> list[str]:

@@ -7,7 +7,9 @@ from typing import Any
 from minitorch_compile.course.checking.exercise import WrongAnswer, outcome
 from minitorch_compile.course.checking.step import Step
 
-from .traced_frames import copy_of, expect, frame_of, guards_of
+from ..comparing import expect
+from ..lesson_05_guards_and_the_cache.own_frames import frame_of
+from .traced_frames import copy_of, guards_of
 
 COPYING = Step(
     "06.5",
@@ -54,7 +56,7 @@ def _(mini: Any) -> None:
     guards, _ = guards_of(mini)
     copy, fakes = copy_of(mini, guards, frame_of(mini)), [mini.tensor.fake((2,)) for _ in range(2)]
     why = "A fake without a source is what the graph computes: result_of(value) gives the tensor of this call."
-    expect("the copies of two fakes", [outcome(copy, (fake,)) for fake in fakes], ["result 0", "result 1"], why)
+    expect("the copies of two fakes", ["result 0", "result 1"], [outcome(copy, (fake,)) for fake in fakes], why)
 
 
 @COPYING.case("one object stays one", points=2, section=SECTION)
@@ -62,7 +64,7 @@ def _(mini: Any) -> None:
     guards, _ = guards_of(mini)
     copy, fake, inner = copy_of(mini, guards, frame_of(mini)), mini.tensor.fake((2,)), [0]
     why = "memo keeps, by id, what each value became: the program can see whether two are one."
-    expect("a fake, copied twice", [outcome(copy, (fake,)) for _ in range(2)], ["result 0"] * 2, why)
+    expect("a fake, copied twice", ["result 0"] * 2, [outcome(copy, (fake,)) for _ in range(2)], why)
     pair = outcome(copy, ([inner, inner],))
     if not isinstance(pair, list) or len(pair) != 2 or pair[0] is not pair[1]:
         raise WrongAnswer("a = [0]; [a, a] was copied, and has two different lists now", why)
@@ -76,10 +78,10 @@ def _(mini: Any) -> None:
     key, value = mini.tensor.fake((1,)), mini.tensor.fake((1,))
     copy = copy_of(mini, guards, frame_of(mini))
     why = "items gives a list of copies, of a dictionary a dictionary. What can be a value can be a key."
-    expect("items of (1, fake)", outcome(copy.items, ((1, value),)), [1, "result 0"], why)
+    expect("items of (1, fake)", [1, "result 0"], outcome(copy.items, ((1, value),)), why)
     expect(
         "items of {fake: 2, 'k': fake}",
-        outcome(copy.items, ({key: 2, "k": value},)),
         {"result 1": 2, "k": "result 0"},
+        outcome(copy.items, ({key: 2, "k": value},)),
         why,
     )

@@ -7,7 +7,9 @@ from typing import Any
 from minitorch_compile.course.checking.exercise import WrongAnswer, outcome
 from minitorch_compile.course.checking.step import Step
 
-from .traced_frames import copy_of, expect, frame_of, guards_of
+from ..comparing import expect
+from ..lesson_05_guards_and_the_cache.own_frames import frame_of
+from .traced_frames import copy_of, guards_of
 
 NEW_OBJECTS = Step(
     "06.6",
@@ -47,7 +49,7 @@ def _(mini: Any) -> None:
         ([(fake, {"a": (fake,)})], [("result 0", {"a": ("result 0",)})]),
         ([], []),
     ):
-        expect(f"the copy of {value!r}", copied(mini, value), expected, why)
+        expect(f"the copy of {value!r}", expected, copied(mini, value), why)
     for constant in (3, "text", None, len, Model, slice(1, 2)):
         got = copied(mini, constant)
         if got is not constant:
@@ -77,7 +79,7 @@ def _(mini: Any) -> None:
     got = copied(mini, items([1, 2, fake, 4], 2))
     left = list(got) if isinstance(got, items) else got
     expect(
-        "an Items of [1, 2, fake, 4] at 2, copied: what is left", left, ["result 0", 4], "Copy its sequence; keep `at`."
+        "an Items of [1, 2, fake, 4] at 2, copied: what is left", ["result 0", 4], left, "Copy its sequence; keep `at`."
     )
 
 
@@ -89,10 +91,10 @@ def _(mini: Any) -> None:
     why = "The program calls `append` later, and must find the item in the list that it has: bind it to the copy."
     if values != [1]:
         raise WrongAnswer("the copy of a list's append wrote into the list of the trace", why)
-    expect("(values, values.append) was copied, then more appended: the list", pair[0], [1, "more"], why)
+    expect("(values, values.append) was copied, then more appended: the list", [1, "more"], pair[0], why)
     method = copied(mini, Model().forward)
     expect(
-        "a bound method, copied and called", outcome(method, ()), "forward", "MethodType binds a function to an object."
+        "a bound method, copied and called", "forward", outcome(method, ()), "MethodType binds a function to an object."
     )
 
     def inner() -> Any:
@@ -101,8 +103,8 @@ def _(mini: Any) -> None:
     got = copied(mini, inner)
     expect(
         "a function that returns a fake of the one around it",
-        outcome(got, ()),
         "result 0",
+        outcome(got, ()),
         "new_function copies cells.",
     )
 

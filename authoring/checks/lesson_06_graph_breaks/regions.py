@@ -7,7 +7,7 @@ from typing import Any
 from minitorch_compile.course.checking.exercise import WrongAnswer, outcome
 from minitorch_compile.course.checking.step import Step
 
-from .traced_frames import expect
+from ..comparing import expect
 
 REGIONS = Step(
     "06.9",
@@ -73,9 +73,9 @@ def _(mini: Any) -> None:
     for values in ([1.0, 2.0], [3.0, 4.0]):
         got = numbers(outcome(region, (mini.tensor.tensor(values),)))
         why = "The piece has run to the end of the frame: its outcome is there, and no instruction is left."
-        expect(f"(x + 1) * 2 of {values}", got, [2 * (v + 1) for v in values], why)
+        expect(f"(x + 1) * 2 of {values}", [2 * (v + 1) for v in values], got, why)
     expect(
-        "graphs made for two calls", backend.made, 1, "What was compiled once is used again: insert it into the cache."
+        "graphs made for two calls", 1, backend.made, "What was compiled once is used again: insert it into the cache."
     )
 
 
@@ -88,11 +88,11 @@ def _(mini: Any) -> None:
         expected = report(mini.tensor.tensor(values), wanted).tolist()
         got = numbers(outcome(region, (mini.tensor.tensor(values), log)))
         why = "After each piece one instruction is done for real, and the next piece begins behind it."
-        expect(f"report of {values}", got, expected, why)
-        expect(f"report of {values}: the log", log, wanted, why)
+        expect(f"report of {values}", expected, got, why)
+        expect(f"report of {values}: the log", wanted, log, why)
     first = backend.made
     outcome(region, (mini.tensor.tensor([1.0, 2.0]), []))
-    expect("graphs made by a call like the first", backend.made - first, 0, "Each piece is found again, by its place.")
+    expect("graphs made by a call like the first", 0, backend.made - first, "Each piece is found again, by its place.")
 
 
 @REGIONS.case("the limit of recompiling", points=2, section="What is carried over")
@@ -102,7 +102,7 @@ def _(mini: Any) -> None:
     for k in range(1, 13):
         got = numbers(outcome(region, (x, k)))
         expect(
-            f"x * {k} for x = 1, the {k}th version wanted", got, [float(k)], "Beyond the limit the rest runs for real."
+            f"x * {k} for x = 1, the {k}th version wanted", [float(k)], got, "Beyond the limit the rest runs for real."
         )
     if backend.made > region.cache.limit:
         raise WrongAnswer(
@@ -116,4 +116,4 @@ def _(mini: Any) -> None:
     region, _ = region_of(mini, generator_alive)
     why = "Segment raises a Break before it has changed anything: the frame can go on as plain Python, from there."
     got = numbers(outcome(region, (mini.tensor.tensor([1.0]),)))
-    expect("a view of a dictionary is alive at the break", got, [5.0], why)
+    expect("a view of a dictionary is alive at the break", [5.0], got, why)

@@ -8,7 +8,9 @@ from typing import Any
 from minitorch_compile.course.checking.exercise import WrongAnswer
 from minitorch_compile.course.checking.step import Step
 
-from .traced_frames import copy_of, expect, frame_of, guards_of, trace_of
+from ..comparing import expect
+from ..lesson_05_guards_and_the_cache.own_frames import frame_of
+from .traced_frames import copy_of, guards_of, trace_of
 
 REPLAYING = Step(
     "06.7",
@@ -40,10 +42,10 @@ def _(mini: Any) -> None:
         state = {"locals": {"x": used["x"], "y": fake}, "stack": [len, fake], "at": 7, "outcome": ending}
         replayed(mini, frame, guards, **state)
         why = "All four: locals, stack, at, outcome, with the copies of the values."
-        expect("the local variables", frame.locals, {"x": 3, "y": "result 0"}, why)
-        expect("the stack", frame.stack, [len, "result 0"], why)
-        expect("at", frame.at, 7, why)
-        expect("the outcome", frame.outcome, ending and ("return", ["result 0"]), why)
+        expect("the local variables", {"x": 3, "y": "result 0"}, frame.locals, why)
+        expect("the stack", [len, "result 0"], frame.stack, why)
+        expect("at", 7, frame.at, why)
+        expect("the outcome", ending and ("return", ["result 0"]), frame.outcome, why)
 
 
 @REPLAYING.case("a container is changed in place", points=2, section=SECTION)
@@ -61,7 +63,7 @@ def _(mini: Any) -> None:
         before = repr(value)
         replayed(mini, frame, guards, changed={id(mine): mine}, locals={"x": mine})
         why = "Its whole new content takes the place of the old one, in the program's own object."
-        expect(f"{before} became {written!r} in the trace; afterwards the program has", value, expected, why)
+        expect(f"{before} became {written!r} in the trace; afterwards the program has", expected, value, why)
         if frame.locals["x"] is not value:
             raise WrongAnswer(
                 "the variable has another object now", "Others hold that very list: it stays the same one."
@@ -88,10 +90,10 @@ def _(mini: Any) -> None:
     attributes = {(id(box), "a"): (box, "a", b), (id(box), "b"): (box, "b", a)}
     state = mini.breaks.State(trace_of(guards, attributes=attributes), copy_of(mini, guards, frame))
     why = "Until `replay` nothing is changed: the graph of this call may still fail."
-    expect("a State was made; box.a", box.a, ["left"], why)
+    expect("a State was made; box.a", ["left"], box.a, why)
     state.replay(frame)
     why = "box.a, box.b = box.b, box.a: what box.b becomes is to be found before box.a is another one."
-    expect("the program exchanges box.a and box.b; afterwards", (box.a, box.b), (["right"], ["left"]), why)
+    expect("the program exchanges box.a and box.b; afterwards", (["right"], ["left"]), (box.a, box.b), why)
     if box.a is not right:
         raise WrongAnswer("box.a is a copy of the list", "What came from outside is the program's own object.")
 
@@ -106,7 +108,7 @@ def _(mini: Any) -> None:
     why = "The trace's iterator went on, so the program's must, too: set its `at`. Others may hold the same one."
     expect(
         "the trace took one item of an iterator; the next one is",
-        next(SimpleNamespace(it=frame.locals["it"]).it),
         2,
+        next(SimpleNamespace(it=frame.locals["it"]).it),
         why,
     )

@@ -7,7 +7,7 @@ from typing import Any
 from minitorch_compile.course.checking.exercise import WrongAnswer
 from minitorch_compile.course.checking.step import Step
 
-from .traced_frames import expect
+from ..comparing import expect
 
 SEGMENTS = Step(
     "06.8",
@@ -81,12 +81,12 @@ def _(mini: Any) -> None:
     ops = [str(node.op) for node in segment.graph.nodes]
     expect(
         "the calls in the graph",
-        ops,
         ["mul", "add", "sum"],
+        ops,
         "What no output needs is no part of it: without_dead_code.",
     )
     outputs = [str(node.op) for node in segment.graph.outputs]
-    expect("its outputs, each once", sorted(outputs), ["add", "mul", "sum"], "x and y are inputs, and have a source.")
+    expect("its outputs, each once", ["add", "mul", "sum"], sorted(outputs), "x and y are inputs, and have a source.")
 
 
 @SEGMENTS.case("run leaves the frame at the break", points=2, section=SECTION)
@@ -96,12 +96,12 @@ def _(mini: Any) -> None:
     for a, b, expected in ((x, y, [12.0, 24.0]), (y, x, [21.0, 42.0])):
         frame = mini.interpreter.Frame(two_uses, (a, b), {})
         segment.run(frame)
-        if frame.program[frame.at - 1].op == "RETURN_VALUE" or frame.outcome is not None:
+        if frame.program[frame.at - 1][0] == "RETURN_VALUE" or frame.outcome is not None:
             raise WrongAnswer("the frame has ended", "The trace ended before the instruction that breaks.")
         pair = frame.locals.get("pair")
         got = pair[1].tolist() if isinstance(pair, list) and isinstance(pair[1], mini.tensor.Tensor) else pair
         why = "The tensors of this call go in, in the order of input_sources, and the results take the places of fakes."
-        expect(f"x = {a.tolist()}, y = {b.tolist()}: pair[1]", got, expected, why)
+        expect(f"x = {a.tolist()}, y = {b.tolist()}: pair[1]", expected, got, why)
         if frame.locals["x"] is not a:
             raise WrongAnswer("the variable x has another tensor", "What has a source is found in the frame.")
     if len(backend.graphs) != 1:
@@ -118,9 +118,9 @@ def _(mini: Any) -> None:
         raise WrongAnswer(
             "nothing was computed, and the backend was given a graph", "An empty graph needs no compiler."
         )
-    expect("after tracing, the program's list", items, [], "Tracing does nothing to the program's objects: run does.")
+    expect("after tracing, the program's list", [], items, "Tracing does nothing to the program's objects: run does.")
     segment.run(frame)
-    expect("after one run the list", items, [0], "The effects of the trace happen at each run.")
+    expect("after one run the list", [0], items, "The effects of the trace happen at each run.")
 
 
 @SEGMENTS.case("one memory, two tensors", points=2, section="The package's own")
@@ -141,4 +141,4 @@ def _(mini: Any) -> None:
             "A backend takes the inputs for different memories. Such a graph runs call by call: graph.run.",
         )
     segment.run(frame)
-    expect("a += 1; return b * 2, where b is a view of a = [1, 2]", frame.outcome[1].tolist(), [4.0, 6.0], "In order.")
+    expect("a += 1; return b * 2, where b is a view of a = [1, 2]", [4.0, 6.0], frame.outcome[1].tolist(), "In order.")

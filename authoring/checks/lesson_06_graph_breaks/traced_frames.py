@@ -5,15 +5,6 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from minitorch_compile.course.checking.exercise import WrongAnswer
-
-
-def frame_of(mini: Any, **values: Any) -> Any:
-    """A frame that has these local variables and an empty stack."""
-    frame = mini.interpreter.Frame(lambda: None, (), {})
-    frame.locals = values
-    return frame
-
 
 def guards_of(mini: Any, **values: Any) -> tuple[Any, dict[str, Any]]:
     """The guards of a trace that has read these local variables, and what it uses for each."""
@@ -41,8 +32,3 @@ def trace_of(guards: Any, **state: Any) -> Any:
     known = {"changed": {}, "attributes": {}, "locals": {}, "stack": [], "at": 0, "outcome": None, **state}
     end = SimpleNamespace(**{name: known[name] for name in ("locals", "stack", "at", "outcome")})
     return SimpleNamespace(guards=guards, changed=known["changed"], attributes=known["attributes"], frame=end)
-
-
-def expect(what: str, got: Any, expected: Any, why: str) -> None:
-    if type(got) is not type(expected) or got != expected:
-        raise WrongAnswer(f"{what}: expected {expected!r}, got {got!r}", why)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from minitorch_compile.course.checking.exercise import Exercise, NotWritten, WrongAnswer
+from minitorch_compile.course.checking.exercise import Exercise
 from minitorch_compile.dynamo import frame_hook
 from minitorch_compile.dynamo.testing import eager
 
+from ..predicting import judge_predictions
 from .program_text import program_of
 
 CAPTURED_FUNCTIONS = Exercise(
@@ -90,15 +91,7 @@ def with_graphs(program: str) -> list[str]:
 
 
 def judge(answer: Any, programs: tuple[str, ...]) -> None:
-    if not isinstance(answer, dict):
-        raise WrongAnswer(f"captured: expected a dict of the programs, got {type(answer).__name__}")
-    for program in programs:
-        predicted = answer.get(program, ...)
-        if predicted is ...:
-            raise NotWritten(f"{program} is still `...`")
-        happens = with_graphs(program)
-        if predicted != happens:
-            raise WrongAnswer(f"{program}: you predicted {predicted!r}, it is {happens!r}", WHY[program])
+    judge_predictions(answer, programs, with_graphs, lambda program, predicted: WHY[program])
 
 
 @CAPTURED_FUNCTIONS.case("calls", points=2, section="Which frames are worth it")

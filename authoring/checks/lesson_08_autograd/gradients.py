@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import minitorch_compile as torch
-from minitorch_compile.course.checking.exercise import Exercise, NotWritten, WrongAnswer
+from minitorch_compile.course.checking.exercise import Exercise
+
+from ..predicting import judge_predictions
 
 GRADIENTS = Exercise(
     "08.1",
@@ -20,7 +22,7 @@ GRADIENTS = Exercise(
 )
 SECTION = "What can go wrong"
 EXPLAINED = {
-    "(x * x).sum().backward()": "The slope of x squared is 2x.",
+    "(x * x).sum().backward()": "What is the slope of x squared?",
     "(x * x).sum().backward(); (x * x).sum().backward()": "Slopes are added to what is there: two walks, twice"
     " the slope.",
     "(x * x.detach()).sum().backward()": "The detached factor is a constant to the tape, so only the other one counts.",
@@ -29,8 +31,7 @@ EXPLAINED = {
         "The tape is spent when it has been walked: what it kept is freed. retain_graph=True keeps it."
     ),
     "y = x.exp(); y.mul_(2); y.sum().backward()": "exp had kept its output for the walk back, and it was overwritten.",
-    "y = x + 1; y.mul_(2); y.sum().backward()": "Adding keeps nothing, so its output may be overwritten; the"
-    " slope is 2.",
+    "y = x + 1; y.mul_(2); y.sum().backward()": "Adding keeps nothing, so its output may be overwritten.",
     "y = x * 3; y.sum().backward(); x = y": "The name x now stands for y, which is no leaf: it passed its slope on.",
 }
 
@@ -46,15 +47,7 @@ def what_happens(program: str) -> Any:
 
 
 def judge(answer: Any, programs: list[str]) -> None:
-    if not isinstance(answer, dict):
-        raise WrongAnswer(f"gradients: expected a dict of the programs, got {type(answer).__name__}")
-    for program in programs:
-        predicted = answer.get(program, ...)
-        if predicted is ...:
-            raise NotWritten(f"{program} is still `...`")
-        happens = what_happens(program)
-        if predicted != happens:
-            raise WrongAnswer(f"{program}: you predicted {predicted!r}, it is {happens!r}", EXPLAINED[program])
+    judge_predictions(answer, programs, what_happens, lambda program, predicted: EXPLAINED[program])
 
 
 PROGRAMS = list(EXPLAINED)

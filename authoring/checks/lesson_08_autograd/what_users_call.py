@@ -7,7 +7,7 @@ from typing import Any
 from minitorch_compile.course.checking.exercise import WrongAnswer
 from minitorch_compile.course.checking.step import Step
 
-from .trying import expect, must_raise, tried
+from ..comparing import expect, must_raise, tried
 
 WHAT_USERS_CALL = Step(
     "08.9",

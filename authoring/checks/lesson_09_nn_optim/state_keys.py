@@ -7,7 +7,9 @@ from typing import Any
 
 import minitorch_compile as torch
 from minitorch_compile import nn
-from minitorch_compile.course.checking.exercise import Exercise, NotWritten, WrongAnswer
+from minitorch_compile.course.checking.exercise import Exercise
+
+from ..predicting import judge_predictions
 
 KEYS = Exercise(
     "09.2",
@@ -68,16 +70,17 @@ REASONS = {
 }
 
 
+def keys_of(name: str) -> list[str]:
+    return list(MODELS[name]().state_dict())
+
+
+def alike(predicted: Any, happens: list[str]) -> bool:
+    """In any order."""
+    return isinstance(predicted, list | tuple | set) and sorted(predicted) == sorted(happens)
+
+
 def judge(answer: Any, models: list[str]) -> None:
-    if not isinstance(answer, dict):
-        raise WrongAnswer(f"keys: expected a dict of lists, got {type(answer).__name__}")
-    for name in models:
-        predicted = answer.get(name, ...)
-        if predicted is ...:
-            raise NotWritten(f"{name} is still `...`")
-        happens = list(MODELS[name]().state_dict())
-        if not isinstance(predicted, list | tuple | set) or sorted(predicted) != sorted(happens):
-            raise WrongAnswer(f"{name}: you predicted {predicted}, they are {happens}", REASONS[name])
+    judge_predictions(answer, models, keys_of, lambda name, predicted: REASONS[name], alike)
 
 
 @KEYS.case("paths", points=2, section=TREE)

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.course.checking.exercise import WrongAnswer
 from minitorch_compile.course.checking.step import Step
 
+from ..comparing import expect
 from .kernel_texts import SECTION, writer_of
 
 WRITER = Step(
@@ -38,23 +38,18 @@ class Named:
         self.name = name
 
 
-def expect(what: str, got: Any, expected: Any, why: str) -> None:
-    if got != expected:
-        raise WrongAnswer(f"{what}: expected {expected!r}, got {got!r}", why)
-
-
 @WRITER.case("names and lines", points=2, section=SECTION)
 def _(mini: Any) -> None:
     w = writer_of(mini)
-    expect("name('a + b') of a new writer", w.name("a + b"), "t0", NAMES)
-    expect("the lines after it", w.lines, ["    t0 = a + b"], NAMES)
+    expect("name('a + b') of a new writer", "t0", w.name("a + b"), NAMES)
+    expect("the lines after it", ["    t0 = a + b"], w.lines, NAMES)
     w.depth = 3
-    expect("the next name", w.name("t0 * t0"), "t1", "Each name is used once: count them.")
-    expect("its line, at depth 3", w.lines[-1], "            t1 = t0 * t0", DEPTH)
+    expect("the next name", "t1", w.name("t0 * t0"), "Each name is used once: count them.")
+    expect("its line, at depth 3", "            t1 = t0 * t0", w.lines[-1], DEPTH)
     w.line("pass")
-    expect("line('pass') at depth 3", w.lines[-1], "            pass", DEPTH)
+    expect("line('pass') at depth 3", "            pass", w.lines[-1], DEPTH)
     expect(
-        "index(i0 * 8, int64)", w.index("i0 * 8", np.dtype("int64")), "np.int64(i0 * 8)", "A position becomes a value."
+        "index(i0 * 8, int64)", "np.int64(i0 * 8)", w.index("i0 * 8", np.dtype("int64")), "A position becomes a value."
     )
 
 
@@ -69,9 +64,9 @@ def _(mini: Any) -> None:
 
     buffer = Named("x0")
     w = writer_of(mini, argument=argument)
-    expect("load(x0, i0 * 2)", w.load(buffer, index), "t0", NAMES)
-    expect("the line of the load", w.lines, ["    t0 = x0[i0 * 2]"], "The argument's name, the index in brackets.")
-    expect("the kernel was asked for its argument", asked, [buffer], "kernel.argument notes that the buffer is passed.")
+    expect("load(x0, i0 * 2)", "t0", w.load(buffer, index), NAMES)
+    expect("the line of the load", ["    t0 = x0[i0 * 2]"], w.lines, "The argument's name, the index in brackets.")
+    expect("the kernel was asked for its argument", [buffer], asked, "kernel.argument notes that the buffer is passed.")
     w.kernel.made[buffer, "i0 * 2"] = "t7"
-    expect("load(x0, i0 * 2) where made has it as t7", w.load(buffer, index), "t7", MADE)
-    expect("the lines after it", len(w.lines), 1, MADE)
+    expect("load(x0, i0 * 2) where made has it as t7", "t7", w.load(buffer, index), MADE)
+    expect("the lines after it", 1, len(w.lines), MADE)

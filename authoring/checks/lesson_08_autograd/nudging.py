@@ -1,0 +1,36 @@
+"""What the judges of the tape share: tensors in float64, and derivatives by nudging."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+STACK_SECTION = "A tape in thirty lines"
+
+
+def doubles(mini: Any, values: Any) -> Any:
+    return mini.tensor.from_numpy(np.asarray(values, np.float64))
+
+
+def by_nudging(op: Any, args: tuple[Any, ...], at: int, g: np.ndarray, step: float = 1e-5) -> np.ndarray:
+    """The slope of (g * op(*args)).sum() along each element of one argument, of a tensor in float64."""
+    here = args[at].numpy().copy()
+    slopes = np.zeros_like(here)
+    for index in np.ndindex(*here.shape):
+        ends = []
+        for move in (step, -step):
+            array = here.copy()
+            array[index] += move
+            moved = type(args[at])(type(args[at].storage)(array.reshape(-1), array.dtype), args[at].layout)
+            ends.append((g * op.run(*args[:at], moved, *args[at + 1 :]).numpy()).sum())
+        slopes[index] = (ends[0] - ends[1]) / (2 * step)
+    return slopes
+
+
+def close(wanted: np.ndarray, got: Any) -> bool:
+    return got is not None and got.sizes == wanted.shape and np.allclose(got.numpy(), wanted, atol=1e-6)
+
+
+def rounded(array: np.ndarray) -> Any:
+    return np.round(array, 3).tolist()
