@@ -400,8 +400,7 @@ def clipped(x, log):
 #
 # At the end of a trace there are values in the frame: fakes, lists of fakes, the trace's own copies of the program's
 # objects. A `Copy` turns each into what it is in one later call. What has a source (`self.guards.source_of`) lies in
-# `self.frame`. A tensor without a source was made by the graph, and `self.result_of(value)` gives its result. Anything else
-# was made by the trace, and `self.new(value)`, your next step, makes another one. What is one object in the trace must be
+# `self.frame`. Anything else was made by the trace, and `self.new(value)`, your next step, makes another one. What is one object in the trace must be
 # one here, too: keep in `self.memo`, by id, what each value became. `items` gives a list of the copies of a list's or
 # tuple's items, and for a dictionary a dictionary of copies.
 
@@ -424,12 +423,13 @@ class Copy:
 check("06.5")
 
 # %% tags=["wrong"] step="06.5" says="its source finds it"
-# - self.memo[id(value)] = source.find(self.frame)
-# + self.memo[id(value)] = self.guards.known[id(value)][1]
+# - self.memo[id(value)] = self.new(value) if source is None else source.find(self.frame)
+# + self.memo[id(value)] = self.new(value) if source is None else self.guards.known[id(value)][1]
 
 # %% tags=["wrong"] step="06.5" says="ask for the source first"
-# - if source is not None:
-# + if source is not None and not isinstance(value, Tensor):
+# - self.memo[id(value)] = self.new(value) if source is None else source.find(self.frame)
+# + found = source is None or isinstance(value, Tensor)
+# + self.memo[id(value)] = self.new(value) if found else source.find(self.frame)
 
 # %% tags=["wrong"] step="06.5" says="the program can see whether two are one"
 # - if id(value) not in self.memo:
@@ -442,7 +442,8 @@ check("06.5")
 # %% [markdown]
 # ## 06.6 New objects
 #
-# `new` makes another object like the one that the trace made, of copies of its parts: lists, dictionaries and tuples; an
+# A tensor without a source was made by the graph, and `self.result_of(value)` gives its result. Of all else that the trace made,
+# `new` makes another object like it, of copies of its parts: lists, dictionaries and tuples; an
 # `Items`, which goes on where it was; methods, bound to the copies of their objects. Cells and functions with a closure are
 # given: `new_cell`, `new_function`. A list may lie in itself, so put the empty one into `self.memo` before you fill it;
 # `replace_items(container, items)`, which is given, puts items in and gives the container back. Another iterator, or a view
@@ -521,8 +522,8 @@ check("06.7")
 # +     setattr(it, name, at)
 
 # %% tags=["wrong"] step="06.7" says="Until `replay` nothing is changed"
-# - self.stack, self.at = [copy(value) for value in end.stack], end.at
-# + self.stack, self.at = [copy(value) for value in end.stack], end.at
+# - self.locals, self.stack, self.at = copy.items(end.locals), copy.items(end.stack), end.at
+# + self.locals, self.stack, self.at = copy.items(end.locals), copy.items(end.stack), end.at
 # + for obj, name, value in self.attributes:
 # +     setattr(obj, name, value)
 
@@ -539,7 +540,7 @@ check("06.7")
 # A `Segment` is made where a frame stands: it traces from there to the next break (`Trace(frame)`, `run()`), and keeps the
 # guards (`trace.guards`), the graph (`trace.record.graph`), and the reason why it ended, if there is one (`trace.reason`).
 # `require_same_setting` adds the last guards. The graph has no outputs yet. An output is a fake that is alive at the end:
-# make a `State` once with a `Copy` that notes each, `note_result`; the node of a fake is `trace.record.node(fake)`. Drop
+# make a `State` once with a `Copy` that notes each in `self.alive`; the node of a fake is `trace.record.node(fake)`. Drop
 # dead code, and compile: `backend(graph)`. A graph without calls isn't given to the backend, nor one that writes while two
 # of its inputs share memory; they run as `graph.run`. `run(frame)` calls what was compiled with this call's inputs
 # (`trace.input_sources`), and replays a `State` with its outputs.
@@ -553,11 +554,8 @@ class Segment:
         self.trace = trace = Trace(frame, dynamic)
         trace.run()
         self.guards, self.graph, self.reason = trace.guards, trace.record.graph, getattr(trace, "reason", None)
-        self.results = {}  # id of each fake that is alive at the end: which output it is
+        self.alive = {}  # by id: the fakes that are needed later, which are the outputs
         raise NotImplementedError("your code here")
-
-    def note_result(self, fake):
-        """A fake that is needed later is an output of the graph."""
 
     def run(self, frame):
         """Leave `frame`, and the world, as running the instructions would have."""
@@ -567,7 +565,7 @@ class Segment:
 check("06.8")
 
 # %% tags=["wrong"] step="06.8" says="What is alive at the break is an output"
-# - State(trace, Copy(self.guards, frame, self.note_result))
+# - State(trace, Copy(self.guards, frame, lambda fake: self.alive.setdefault(id(fake), fake)))
 
 # %% tags=["wrong"] step="06.8" says="What no output needs is no part of it"
 # - self.graph.without_dead_code()

@@ -17,12 +17,10 @@ COPYING = Step(
     file="breaks",
     minutes=15,
     hints=(
-        "Three kinds of values: what has a source lies in this call's frame; a tensor without one is a result of the"
-        " graph; anything else the trace made, and it must be made anew.",
-        "Ask for the source first, since an input of the graph is a tensor, too. Keep the answer in self.memo by"
-        " id(value), and look there before anything else.",
-        "source.find(self.frame), self.result_of(value), self.new(value). items: a dictionary's keys are copied as its"
-        " values are.",
+        "Two kinds of values: what has a source lies in this call's frame; anything else the trace made, and it must be"
+        " made anew.",
+        "Keep the answer in self.memo by id(value), and look there before anything else.",
+        "source.find(self.frame), self.new(value). items: a dictionary's keys are copied as its values are.",
     ),
 )
 SECTION = "What is carried over"

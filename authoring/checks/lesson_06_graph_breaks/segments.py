@@ -17,10 +17,10 @@ SEGMENTS = Step(
     hints=(
         "The graph has no outputs when tracing ends. Which of its values does anybody need? Those that are copied when"
         " the state is made: so make it once, with a Copy that notes them.",
-        "Order: trace and run; require_same_setting; State(trace, Copy(guards, frame, self.note_result)); then"
-        " without_dead_code; then the backend, once.",
+        "Order: trace and run; require_same_setting; a State, with a Copy whose third argument notes a fake and gives"
+        " it back, as self.alive.setdefault(id(fake), fake) does; without_dead_code; the backend, once.",
         "run: outputs = self.compiled(*[source.find(frame) for source in self.trace.input_sources]), and a State with"
-        " Copy(self.guards, frame, lambda fake: outputs[self.results[id(fake)]]), replayed.",
+        " Copy(self.guards, frame, lambda fake: results[id(fake)]), replayed. results: dict(zip(self.alive, outputs)).",
     ),
 )
 SECTION = "A tracer that breaks"

@@ -34,12 +34,7 @@ class Copy:
         """What is one object in the trace is one here, too."""
         if id(value) not in self.memo:
             source = self.guards.source_of(value)
-            if source is not None:
-                self.memo[id(value)] = source.find(self.frame)
-            elif isinstance(value, Tensor):
-                self.memo[id(value)] = self.result_of(value)
-            else:
-                self.memo[id(value)] = self.new(value)
+            self.memo[id(value)] = self.new(value) if source is None else source.find(self.frame)
         return self.memo[id(value)]
 
     def items(self, container):
@@ -51,6 +46,8 @@ class Copy:
     # %% 06.6 new objects
     def new(self, value):
         kind = type(value)
+        if isinstance(value, Tensor):
+            return self.result_of(value)
         if kind in (list, dict):
             mine = self.memo[id(value)] = kind()  # before its items: it may lie in itself
             return replace_items(mine, self.items(value))
@@ -101,12 +98,10 @@ class State:
 
     def __init__(self, trace, copy):
         end = trace.frame
-        written = [(trace.guards.source_of(container), container) for container in trace.changed.values()]
-        self.contents = [(source.find(copy.frame), copy.items(container)) for source, container in written]
+        self.contents = [(copy(container), copy.items(container)) for container in trace.changed.values()]
         self.attributes = [(copy(obj), name, copy(value)) for obj, name, value in trace.attributes.values()]
         self.attributes += [(copy(it), "at", it.at) for it, _, _ in trace.guards.known.values() if type(it) is Items]
-        self.locals = {name: copy(value) for name, value in end.locals.items()}
-        self.stack, self.at = [copy(value) for value in end.stack], end.at
+        self.locals, self.stack, self.at = copy.items(end.locals), copy.items(end.stack), end.at
         self.outcome = end.outcome and (end.outcome[0], copy(end.outcome[1]))
 
     def replay(self, frame):
@@ -127,23 +122,19 @@ class Segment:
         trace.run()
         self.guards, self.graph, self.reason = trace.guards, trace.record.graph, getattr(trace, "reason", None)
         require_same_setting(self.guards, frame)
-        self.results = {}  # id of each fake that is alive at the end: which output it is
-        State(trace, Copy(self.guards, frame, self.note_result))
+        self.alive = {}  # by id: the fakes that are needed later, which are the outputs
+        State(trace, Copy(self.guards, frame, lambda fake: self.alive.setdefault(id(fake), fake)))
+        self.graph.outputs = [trace.record.node(fake) for fake in self.alive.values()]
         self.graph.without_dead_code()
         sources = trace.input_sources
         is_shared = len(set(sharing(sources, frame))) < len(sources) and any(node.writes for node in self.graph.nodes)
         self.compiled = self.graph.run if is_shared or not self.graph.nodes else backend(self.graph)
 
-    def note_result(self, fake):
-        """A fake that is needed later is an output of the graph."""
-        self.results[id(fake)] = len(self.graph.outputs)
-        self.graph.outputs.append(self.trace.record.node(fake))
-        return fake
-
     def run(self, frame):
         """Leave `frame`, and the world, as running the instructions would have."""
         outputs = self.compiled(*[source.find(frame) for source in self.trace.input_sources])
-        State(self.trace, Copy(self.guards, frame, lambda fake: outputs[self.results[id(fake)]])).replay(frame)
+        results = dict(zip(self.alive, outputs, strict=True))
+        State(self.trace, Copy(self.guards, frame, lambda fake: results[id(fake)])).replay(frame)
 
 
 # %% 06.9 on across a break
@@ -158,15 +149,11 @@ class Region:
 
     def run(self, frame):
         """Graph, one instruction for real, graph, ... ; where there are too many versions, the rest for real."""
-        while frame.outcome is None:
-            segment = self.segment(frame)
-            if segment is None:
-                frame.run()
-                break
+        while frame.outcome is None and (segment := self.segment(frame)):
             segment.run(frame)
             if frame.outcome is None:
                 frame.step()
-        return frame.outcome[1]
+        return (frame.outcome or frame.run())[1]
 
     def segment(self, frame):
         """The version that holds here, or a new one; None where one more would be too many, or can't be made."""
