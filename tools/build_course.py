@@ -6,7 +6,7 @@
     authoring/exercises/NN_name.py   ->  exercises/NN_name.ipynb   stubs and check cells
                                      ->  solutions/NN_name.ipynb   the same, solved
     authoring/mini/*.py              ->  solutions/mini/NN/*.py    the files of `mini` that lesson NN adds
-    the lessons' first lines         ->  README.md                 the list of lessons
+    the lessons' titles and times    ->  README.md                 the list of lessons
 
 A rebuild gives the same bytes. What a machine decides (times, addresses) is confined to lesson cells tagged `varies`: a
 rebuild keeps the committed outputs of such a cell as long as its source is the same, and `--check --execute` doesn't
@@ -36,6 +36,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 from step_cells import given_after, given_before, opening_cell, reference_cell, wrong_cell  # noqa: E402
 
 from minitorch_compile.course.checking.lessons import find_exercise  # noqa: E402
+from minitorch_compile.course.lesson_minutes import lesson_time  # noqa: E402
 from minitorch_compile.course.mini.reference import all_steps, reference  # noqa: E402
 from minitorch_compile.course.mini.sections import whole  # noqa: E402
 
@@ -73,12 +74,13 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def with_lesson_list(page: str) -> str:
-    """README's text, its paragraph "Lessons: ..." made of the lessons' first lines: what stands before the colon."""
+    """README's text, its paragraph "Lessons: ..." made of the lessons' titles and of the time that they take."""
     entries = []
     for source in selected(ROOT / "authoring" / "lessons", []):
-        number, title = re.findall(r"^# # (\d\d) ([^:\n]+)", source.read_text(encoding="utf-8"), re.MULTILINE)[0]
-        entries.append(f"[{number}](notebooks/{source.stem}.ipynb) {title}")
-    paragraph = "Lessons: " + " · ".join(entries) + ". More are being built."
+        time = lesson_time(source)
+        entries.append(f"[{source.name[:2]}](notebooks/{source.stem}.ipynb) {time.title} ({time})")
+    about = "In brackets is how long it takes, about: to read, and for the exercises."
+    paragraph = "Lessons: " + " · ".join(entries) + f". {about} More are being built."
     filled = textwrap.fill(paragraph, 140, break_long_words=False, break_on_hyphens=False)
     return re.sub(r"^Lessons: .*?(?=\n\n)", lambda _: filled, page, count=1, flags=re.MULTILINE | re.DOTALL)
 

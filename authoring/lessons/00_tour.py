@@ -8,7 +8,7 @@
 #
 # There is no trick, only a chain of small translations, each of which you will write yourself. Today you only ride
 # along. You will train two networks on real data, add the one line, and then open every hatch on the way: what was
-# captured, what was promised, what was generated. It takes about ten minutes. Nothing here needs a GPU.
+# captured, what was promised, what was generated. Nothing here needs a GPU.
 #
 # Here is the whole route. Keep it in mind as a map: each box is a floor of the package and a few lessons of the course.
 
@@ -16,6 +16,18 @@
 from minitorch_compile.course.drawings.pipeline import draw_pipeline
 
 draw_pipeline()
+
+# %% [markdown]
+# And here is what stands on what. An arrow leads from a lesson to those that can't be understood without it, so you may
+# begin at the left, at the right, or go by the numbers. The times are estimates, to read and for the exercises: 150 words
+# or six lines of code a minute, and what the sheets say. PyTorch's words for all of it are in the
+# [glossary](../docs/glossary.md), with the lesson in which each thing is built.
+
+# %%
+from minitorch_compile.course.drawings.concept_map import draw_concepts
+from minitorch_compile.course.lesson_minutes import lesson_times
+
+draw_concepts({number: (time.title, str(time)) for number, time in lesson_times().items()})
 
 # %% [markdown]
 # ## The data: 1,797 handwritten digits
@@ -178,7 +190,7 @@ print(f"but the first compiled step took {compiled.seconds[0]:.2f} s")
 print(f"largest difference between the losses: {max(differences):.1e}")
 
 # %% [markdown]
-# Two facts, and both belong to the story. Each step is faster. And the first step took as long as hundreds of others,
+# Two facts, and both belong to the story. Each step is faster. And the first step took as long as thousands of others,
 # because that is when the work of this course happened. A compiler is an investment: dear at once, cheap ever after.
 # When it pays is simple arithmetic, and we will do it at the end of this page.
 #
@@ -251,10 +263,14 @@ for record in records:
 # Training needs gradients. Eager execution records a tape while the forward pass runs and plays it backwards
 # afterwards. A compiler would like to know the backward pass *before* anything runs, so it traces the tape as well. The
 # result is one *joint graph*, which takes the inputs and the gradients of the outputs (the blue `tangents_0`), and
-# gives the outputs and the gradients of the parameters. It is four times as large as what you
-# wrote.
+# gives the outputs and the gradients of the parameters.
 
 # %%
+sizes = [
+    sum(node.op.startswith("call") for node in each.graph.nodes)
+    for each in (seen.graph, seen.joint_graph)
+]
+print("calls in the captured graph: {}, in the joint one: {}".format(*sizes))
 seen.joint_graph.draw()
 
 # %% [markdown]
@@ -440,13 +456,41 @@ Table(
 )
 
 # %% [markdown]
+# ## Beside PyTorch
+#
+# Here is the captured graph of the perceptron once more, beside the one that PyTorch captures:
+
+# %%
+from minitorch_compile.course.drawings.beside import beside
+
+beside("00_graph", seen.graph.code)
+
+# %% [markdown]
+# And this is how much there is to read, in lines of Python, floor by floor:
+
+# %% tags=["varies"]
+from pathlib import Path
+
+
+def lines_of(folder):
+    return sum(len(path.read_text().splitlines()) for path in Path(folder).rglob("*.py"))
+
+
+package = Path(torch.__file__).parent
+floors = {name: lines_of(package / name) for name in ("dynamo", "aot", "prims", "inductor", "fx")}
+floors["all"] = sum(floors.values())
+beside("00_lines", "\n".join(f"{name:<9}{count:>8,}" for name, count in floors.items()))
+
+# %% [markdown]
+# The same four calls on the same sizes. Every lesson from 03 on ends with such a pair.
+#
 # ## What PyTorch does differently
 #
 # The route is PyTorch's own: Dynamo, AOTAutograd, the prims of PrimTorch, Inductor, with their names and their borders.
 # What differs is the last mile and the size. PyTorch generates C++ and Triton where we generate Python for Numba, which
-# you can read and step through. Its kernels are the better ones, and its first call takes longer. And the floors that
-# you saw today are about half a million lines of Python there. Here each is a few thousand, and you will have seen them
-# all.
+# you can read and step through. Its kernels are the better ones, and its first call takes longer. The floors that you saw
+# today are nearly half a million lines of Python there, and about sixty thousand here, tests aside. The heart of
+# it you will write yourself, in less than two thousand.
 #
 # ## Before you go
 #

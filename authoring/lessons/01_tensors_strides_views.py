@@ -427,7 +427,7 @@ for name, x in [
     print(f"{name:<16} storage[{position_text(x)}]")
 
 # %% [markdown]
-# And with that, seven lines generate a kernel that adds any two views of the same sizes, in whatever order they happen
+# And with that, nine lines generate a kernel that adds any two views of the same sizes, in whatever order they happen
 # to lie:
 
 
@@ -469,7 +469,7 @@ show(out)
 # - Its storage is untyped, a run of bytes, so that the same memory may be read as another dtype. Ours is a run of
 # elements of one dtype.
 # - It keeps several precomputed answers beside each tensor (is it contiguous? dense? laid out for image kernels, in the
-# order called `channels_last`?), since its C++ code asks   millions of times a second. We compute them when asked.
+# order called `channels_last`?), since its C++ code asks for them all the time. We compute them when asked.
 # - NumPy allows negative strides, and `array[::-1]` is a view there. PyTorch allows none, since too much of its code
 # counts upwards from the offset; `flip` copies. We follow PyTorch.
 # - In a compiled program with dynamic shapes, PyTorch's sizes and strides may be symbols instead of numbers, and `4*i0`

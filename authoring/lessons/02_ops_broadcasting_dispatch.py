@@ -532,8 +532,8 @@ recorded = torch.ones(4, requires_grad=True)
 print(f"recorded * small          {microseconds(lambda: recorded * small):6.2f}")
 
 # %% [markdown]
-# A microsecond or so, which is why the frequent case, plain tensors of one size and type with no interpreter anywhere,
-# has a short cut through the code (`PointwiseOp.run_plain`). It is also the deepest reason for compiling. A compiled
+# Some microseconds, and more if a tape is wanted. That is why the frequent case, plain tensors of one size and type with
+# no interpreter anywhere, has a short cut through the code (`PointwiseOp.run_plain`). It is also the deepest reason for compiling. A compiled
 # graph goes through the door once, for all of its operations together.
 #
 # ## What PyTorch does differently
@@ -542,7 +542,7 @@ print(f"recorded * small          {microseconds(lambda: recorded * small):6.2f}"
 # Functionalize above CPU. Every tensor carries its keys, so a call need not look at a stack, only at the highest bit.
 # Python interpreters like ours are `TorchDispatchMode` (below autograd) and functorch's stack (above).
 # - It has about 2,500 native functions, most with several overloads, from one YAML file and a code generator. We have
-# some 800 rows, of which more than half are written in other ops; `docs/ops.md` lists them all.
+# some 800 rows, many of which are written in other ops; `docs/ops.md` lists them all.
 # - Broadcasting, promotion and the strides of the result are worked out by one C++ class, TensorIterator. Ours is
 # `tensor/dispatch/pointwise_op.py` together with `tensor/memory/strides.py`.
 # - Type promotion is the same, on purpose. Where you find a difference, it is a bug.

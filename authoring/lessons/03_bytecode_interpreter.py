@@ -277,6 +277,16 @@ class Calling(Looping):
         return type(self)(function, *args, **kwargs).run()
 
 
+# %% [markdown]
+# *Predict*: the interpreter notes every call that the program makes. `fibonacci(4)` calls itself twice, and so on
+# down. How many calls will be in the list?
+
+# %%
+from minitorch_compile.course import predict
+
+predict("03.calls", None)
+
+
 # %%
 def fibonacci(n):
     return n if n < 2 else fibonacci(n - 1) + fibonacci(n - 2)
@@ -300,6 +310,12 @@ print(Calling(fibonacci, 4).run(), Calling.calls)
 # What happens when `BINARY_OP` divides by zero? Since version 3.11, the instructions say nothing about it. A `try` that
 # nothing goes wrong in costs nothing: no instruction says that it begins, and none that it ends. Instead there is a second list, the *exception
 # table*, that is looked at only in an emergency:
+#
+# *Predict*: the function below has one `print` in a `finally`. How often does the text `'done'` stand in its
+# bytecode?
+
+# %%
+predict("03.done", None)
 
 
 # %%
@@ -322,7 +338,7 @@ decode(ratio.__code__)
 #
 # And look for `'done'`. It is there three times. `finally` is no instruction either: its body is *copied* to every way
 # out of the block. A `with` is compiled in the same way: its `__exit__` lies on the stack all the while, below whatever
-# the body pushes, and a row of the table leads to the code that calls it. So all of `try`, `finally` and `with` is eight
+# the body pushes, and a row of the table leads to the code that calls it. So all of `try`, `finally` and `with` is ten
 # lines in `step`, and a few simple handlers:
 
 
@@ -511,7 +527,7 @@ Table(rows)
 #
 # ## The package's interpreter
 #
-# It is `dynamo/execution/interpreter.py`, and it has the shape of ours. Here are three handlers of its 96, and the step:
+# It is `dynamo/execution/interpreter.py`, and it has the shape of ours. Here are three of its handlers, and the step:
 
 # %%
 for handler in ("BINARY_OP", "FOR_ITER", "CHECK_EXC_MATCH", "step"):
@@ -570,13 +586,13 @@ frame = Words(decode(discount.__code__), {"price": "price", "percent": "percent"
 draw_run(frame)
 
 # %% [markdown]
-# The same handlers, the same steps, the same picture; but what comes out at the end is a program. Six lines turned the
+# The same handlers, the same steps, the same picture; but what comes out at the end is a program. Five lines turned the
 # interpreter into a translator. Lesson 04 takes it from there.
 #
 # ## Four dialects, one language
 #
 # Something was hidden so far. CPython changes its bytecode in each minor version. What you saw above were *normalised*
-# instructions, ninety of them, which are the same for all versions. Here is what `total(x, start=1)` really is, from the
+# instructions, fewer than a hundred, which are the same for all versions. Here is what `total(x, start=1)` really is, from the
 # place where the function is pushed:
 #
 # | | 3.11 | 3.12 | 3.13 | 3.14 |
@@ -634,6 +650,27 @@ print(area(3, 4))
 #
 # Decoding, changing and assembling: this is how compiled functions are put together in lesson 06, where a function has to
 # be cut in two in the middle of a line.
+#
+# ## Beside PyTorch
+#
+# PyTorch's tracer is such an interpreter, too, and it can log its steps. Here is `discount`, traced by the package's
+# tracer of the next lesson and by PyTorch's, with a tensor as price and 25 as percent. Behind each instruction stands
+# what lies on the stack before it.
+
+# %% tags=["varies"]
+import minitorch_compile as torch
+from minitorch_compile import logs
+from minitorch_compile.course.drawings.beside import beside
+
+with logs.capture("trace_bytecode") as executed:
+    torch.compile(discount, backend="eager")(torch.tensor(80.0), 25)
+beside("03_trace", "\n".join(step.text for step in executed))
+
+# %% [markdown]
+# The same instructions, the same stack, and the same division of 25 by 100 before anything is known about the price.
+# Both delay looking at a value that came from outside: PyTorch calls it a lazy tracker, as we do. What differs is the
+# language. PyTorch reads the bytecode of the Python that runs, here 3.11's, where `BINARY_OP 11` is a division; ours
+# has been normalised, and says what it means.
 #
 # ## What PyTorch does differently
 #

@@ -305,6 +305,13 @@ except NotKnown as reason:
 # ## Python disappears
 #
 # Now a function in which nearly everything is known, and see what is left of it:
+#
+# *Predict*: `terms` will be 6, so the loop turns six times. How many powers of x will the graph compute?
+
+# %%
+from minitorch_compile.course import predict
+
+predict("04.powers", None)
 
 
 # %%
@@ -555,11 +562,26 @@ print(merge_equal_nodes(small).compact())
 # random numbers, and one concerns programs that write into a tensor between two reads. You will mend them in exercise
 # 04.1. Passes are easy to write and hard to get right, and that is why the graph has an interpreter to compare with.
 #
+# ## Beside PyTorch
+#
+# Here is the first graph of this lesson again, with its sizes, and PyTorch's of the same function:
+
+# %%
+from minitorch_compile.course.drawings.beside import beside
+
+beside("04_graph", GraphModule({}, captured).code)
+
+# %% [markdown]
+# The same five operations with the same names, after the variables of your program. The class, the list, the names of
+# the layers and the dictionary are gone in both. PyTorch's placeholders are called by their sources, `L_x_` for the
+# local variable x, ours more briefly. And PyTorch hands back only what was computed in the graph, as here: the rest
+# of the dictionary is put together around it.
+#
 # ## What PyTorch does differently
 #
 # - The tracer is TorchDynamo, `torch/_dynamo`. Its `InstructionTranslator` is our `SymbolicInterpreter`, and its classes
-# are called as ours: `VariableTracker`, `ConstantVariable`, `TensorVariable`. It has about 230 of them, in more than
-# 50,000 lines; ours are some 50. Most of the difference is Python's library, one function after the other.
+# are called as ours: `VariableTracker`, `ConstantVariable`, `TensorVariable`. It has about 240 of them, in more than
+# 50,000 lines; ours are about 60. Most of the difference is Python's library, one function after the other.
 # - `torch.fx.symbolic_trace` is tracing by running, with the same blind spots: its stand-ins are not tensors either. So is
 # `torch.jit.trace`, which records what happens to real tensors, and of each `if` the way that it went, with a warning.
 # - Its fake tensors can have symbolic sizes, so one graph serves many shapes. Ours have that too; it is lesson 18.

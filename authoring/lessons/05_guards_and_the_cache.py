@@ -239,6 +239,13 @@ print(*trace.guards, "", *trace.lines, f"return {result}", sep="\n")
 # Nine guards and one line of graph. `if invert` looked at the argument, `x * scale` looked at both. Nothing else was
 # looked at, so nothing else is guarded. See how exact that is. This function gets a whole configuration object and a flag
 # that it passes by:
+#
+# *Predict*: how many guards will there be on `verbose`?
+
+# %%
+from minitorch_compile.course import predict
+
+predict("05.verbose", None)
 
 
 # %%
@@ -425,6 +432,11 @@ print("alternating:", versions_asked([True, False] * 100), "versions asked")
 #
 # Now the way in which compiled programs become slow. Here a step counter is kept on an object, and used as a factor. The
 # counter was read, so it is guarded. It changes with every call. So every call compiles.
+#
+# *Predict*: twelve calls, and the counter is another number at each. How many versions will there be at the end?
+
+# %%
+predict("05.versions", None)
 
 
 # %%
@@ -604,6 +616,21 @@ print("a large model", microseconds(torch.compile(deep, backend=nothing), torch.
 # since. At the next call only these words are compared. If one differs, it was perhaps something irrelevant, and the
 # guards are asked again, one by one. It is the oldest trick there is: don't ask for all the answers, ask whether
 # anything has changed. (A few releases of Python, such as 3.13.0, have no such words. There every guard is asked.)
+#
+# ## Beside PyTorch
+#
+# These are the guards of `plain`, from above, and PyTorch's tree for the same function and the same arguments:
+
+# %%
+from minitorch_compile.course.drawings.beside import beside
+
+beside("05_guards", entry.guards)
+
+# %% [markdown]
+# Line by line the same facts: type, dtype, sizes and strides of x; the class of `config`; that the instance hides
+# neither attribute; the values that were read; the global. The two `DICT_CONTAINS` are our absences. PyTorch's is a
+# tree, so `config` is fetched once for all that hang on it, and a miss can skip a branch. It pins the gain to 2.0,
+# and it asks whether sizes were marked as dynamic. Ours has the question itself, `config.gain > 1`.
 #
 # ## What PyTorch does differently
 #

@@ -272,6 +272,13 @@ def trace(function, arguments):
 # are proxies where there should be tensors. So we complete the graph in such a way that it gives exactly these, run it, and
 # put real tensors in their places. Then one instruction is done for real, and `rest_of` provides the function that goes
 # on, which is run in the same way.
+#
+# *Predict*: the cell below ends with a run of `quiet_report`. At how many instructions will the tracer give up?
+
+# %%
+from minitorch_compile.course import predict
+
+predict("06.breaks", None)
 
 
 # %%
@@ -522,6 +529,12 @@ draw_split(compiled)
 # gone into it, breaks the caller at the call, and the callee is compiled by itself, break and all. Where the package can't
 # split a function, it runs *that function* as plain Python and compiles what it calls. Whatever it does, `explain` says
 # so.
+#
+# *Predict*: in the next program the inner function prints, and is called from the middle of the outer one. How many
+# graphs do the two become?
+
+# %%
+predict("06.graphs", None)
 
 
 # %%
@@ -539,6 +552,21 @@ print(torch.compiler.explain(outer)(torch.zeros(1)))
 
 # %% [markdown]
 # Four graphs from two functions: before and after the call in `outer`, before and after the `print` in `inner`.
+#
+# ## Beside PyTorch
+#
+# What the package writes for the first piece of `report`, and what PyTorch puts in its place:
+
+# %%
+from minitorch_compile.course.drawings.beside import beside
+
+beside("06_bytecode", generated(report, torch.tensor([0.5, 1.0]), []))
+
+# %% [markdown]
+# Both do the same things in the same order: call the graph, bring the list up to date, take the number out of its
+# tensor, and call a function for the rest with `print`, its argument and the number. PyTorch's list is overwritten as
+# a whole, where ours is appended to. And PyTorch writes it all as bytecode for the frame at hand. That works for
+# every program, and can hardly be read; most of its instructions, left out here, only put the stack in order.
 #
 # ## What PyTorch does differently
 #

@@ -44,6 +44,14 @@ for graph in hook.region.graph_modules:
 #
 # Suppose you want to be there whenever `size` is called. The first idea is the decorator: put another function in its
 # place.
+#
+# *Predict*: two sorts of three tensors, each of which asks for the size of each. How many of these calls will the
+# decorator see?
+
+# %%
+from minitorch_compile.course import predict
+
+predict("07.watched", None)
 
 # %%
 calls = []
@@ -172,6 +180,12 @@ print(made)
 # %% [markdown]
 # And answer in place of the frame. This evaluator remembers what it has seen. `fibonacci` takes a time that grows
 # exponentially; under this evaluator it does not, and it never learned about it:
+#
+# *Predict*: `fibonacci(80)` makes more calls than anybody could wait for. How many frames are evaluated if answers
+# are remembered?
+
+# %%
+predict("07.frames", None)
 
 # %%
 known, evaluated = {}, []
@@ -266,7 +280,7 @@ with frame_hook(eager):
 print(f"a call: {plain:.0f} ns; under the hook: {hooked:.0f} ns")
 
 # %% [markdown]
-# Some tens of nanoseconds. Most of them aren't the look at the word, either. Without a hook, CPython runs a called function
+# Less than a hundred nanoseconds more. Most of them aren't the look at the word, either. Without a hook, CPython runs a called function
 # in the loop of its caller, without a call in C. With any hook at all it can't do that.
 #
 # ## Two questions in Python
@@ -516,6 +530,25 @@ with frame_hook(eager):
 sys.setrecursionlimit(limit)
 
 # %% [markdown]
+# ## Beside PyTorch
+#
+# The program from the beginning of this lesson, under our hook and compiled by PyTorch. A line tells the function
+# that a graph was made in, and what it computes:
+
+# %%
+from minitorch_compile.course.drawings.beside import beside
+
+with frame_hook(eager) as hook:
+    rank(tensors)
+nodes = [graph.graph.find_nodes(op="call_method") for graph in hook.region.graph_modules]
+beside("07_frames", hook.region.graph_modules[0].code)
+
+# %% [markdown]
+# One graph, of `size`, and none of `rank`, which computes nothing itself. PyTorch comes to it by the same road:
+# `rank` was compiled, its `sorted` couldn't be traced with such a key, and when it was run for real, the hook caught
+# the calls that C code made. The difference is who sets the hook. There it is part of every compiled function. Here
+# it is asked for.
+#
 # ## What PyTorch does differently
 #
 # - Its hook is written in C, once for each version of Python, and compiled into `torch._C`. When a frame is captured, it
@@ -524,7 +557,7 @@ sys.setrecursionlimit(limit)
 # C++. Our guards are a generated Python function, as lesson 05 has shown.
 # - The hook is always how `torch.compile` works: a compiled function sets it for the time of its call. Ours puts a
 # wrapper around the function, and needs the hook only for what is called on the way.
-# - Its rule which functions to skip is a list of names of some thousand lines, `trace_rules.py`. It skips most of Python's
+# - Its rule which functions to skip is a list of names of some four thousand lines, `trace_rules.py`. It skips most of Python's
 # library as we do, but captures installed packages unless they are listed; ours want to be named, with `include=`.
 #
 # ## Exercises

@@ -43,10 +43,10 @@ for method in (nudge_each, walk_back):
     print(f"{method.__name__:<12} {took:9.2f} ms   first slope {slopes[0].item():.9f}")
 
 # %% [markdown]
-# The second method is thousands of times faster, and exact. It would be just as fast, relative to the function itself,
-# for a hundred million numbers: computing *all* slopes costs about twice what computing the function costs, however
+# The second method is hundreds of times faster, and exact. It would be just as fast, relative to the function itself,
+# for a hundred million numbers: computing *all* slopes costs a small multiple of what computing the function costs, however
 # many there are. Neural networks are possible because of this one fact. In this lesson you build the machine behind it,
-# in about sixty lines, and it will look like nothing at all.
+# in less than fifty lines, and it will look like nothing at all.
 #
 # ## Slopes multiply
 #
@@ -60,7 +60,7 @@ for method in (nudge_each, walk_back):
 # right direction whenever there are many inputs and one output. The price: you must know what was computed, in order to
 # walk through it again. Somebody has to keep a record. We call it the tape.
 #
-# ## A tape in thirty lines
+# ## A tape in twenty lines
 #
 # A number that takes part in the recording has its value, and the *node* that made it. A node knows the numbers it was
 # made from, and a *formula*: given the slope of the final result with respect to its output, what are the slopes with
@@ -142,6 +142,13 @@ print("slope:", x.grad, " expected:", np.sin(0.5) + 0.5 * np.cos(0.5))
 # It is right. x was used twice, so two slopes arrive, and they are added: how much the result changes if x changes is the
 # sum over all the ways in which x matters. Now a longer program, which doubles a number again and again by adding it to
 # itself:
+#
+# *Predict*: each of five additions adds a number to itself. How often will `walk_naively` be called?
+
+# %%
+from minitorch_compile.course import predict
+
+predict("08.visits", None)
 
 # %%
 for length in (5, 10, 15):
@@ -454,6 +461,30 @@ except RuntimeError as error:
     print(str(error).splitlines()[0])
 
 # %% [markdown]
+# ## Beside PyTorch
+#
+# Both libraries let you walk along a tape. The same few lines do it here and in PyTorch:
+
+# %%
+from minitorch_compile.course.drawings.beside import beside
+
+
+def walked(node, depth=0):
+    """The tape from a node towards the leaves, a node a line."""
+    lines = ["  " * depth + type(node).__name__]
+    for earlier, _ in node.next_functions:
+        lines += walked(earlier, depth + 1) if earlier else []
+    return lines
+
+
+result = loss(numbers.clone().requires_grad_())
+beside("08_tape", "\n".join(walked(result.grad_fn)))
+
+# %% [markdown]
+# Node for node the same, down to the names: `AccumulateGrad` stands for a leaf, and x is reached three times. There
+# the nodes are C++ objects, generated with their formulas; `SumBackward0` is the first overload of a sum, which is
+# what the 0 is for.
+#
 # ## What PyTorch does differently
 #
 # - Its nodes and engine are C++, generated from a file of about a thousand formulas, `derivatives.yaml`. Ours are Python

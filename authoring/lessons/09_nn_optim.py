@@ -104,6 +104,13 @@ for name, parameter in Net().named_parameters():
 #
 # The trick has an edge, and everybody falls over it once. Only what is *assigned to an attribute* is seen. Put the
 # layers into a Python list, and the attribute is a list, which is neither a parameter nor a module:
+#
+# *Predict*: how many parameters does this model have, if one asks for them?
+
+# %%
+from minitorch_compile.course import predict
+
+predict("09.hidden", None)
 
 
 # %%
@@ -271,7 +278,7 @@ for rule, lr in ((sgd, 0.1), (momentum, 0.05), (adamw, 0.005)):
 draw_lines(curves, x_label="epoch", y_label="loss")
 
 # %% [markdown]
-# A few seconds, not five thousand numbers to train, and more than 95 of 100 digits it has never seen are read
+# Not five thousand numbers to train, and more than 95 of 100 digits it has never seen are read
 # correctly. What did it learn? Ask the tape: if a pixel had more ink, would the score of the right digit rise? That is
 # a gradient like any other, only with respect to the image. Here it is, averaged over the images of each digit. Dark
 # means that ink here speaks for the digit, pale that it speaks against it.
@@ -394,6 +401,11 @@ print(f"a million parameters, fused      {step_ms(True):6.2f} ms")
 # %% [markdown]
 # This is fusion by hand. In lesson 14 you will write the pass that does it to any function, and a pure rule is just
 # what it wants. Give the compiler the readable version, and look at the schedule that it makes of it:
+#
+# *Predict*: how many kernels will the readable AdamW become?
+
+# %%
+predict("09.kernels", None)
 
 
 # %%
@@ -588,6 +600,20 @@ print(f"{accuracy(tower):.1f} percent")
 # Compare it with ours. `backward()` *adds* to each parameter's `.grad`, which is why there has to be a `zero_grad()`;
 # our `autograd.grad` returned the gradients, and there was nothing to clear. The order matters, too: clip between
 # `backward` and `step`, and clear anywhere but there.
+#
+# ## Beside PyTorch
+#
+# What is left of a module when it is compiled? Here is `Real`, captured by the package and by PyTorch:
+
+# %%
+from minitorch_compile.course.drawings.beside import beside
+
+beside("09_graph", torch.compiler.inspect(real, test_images[:32]).graph.code)
+
+# %% [markdown]
+# The tree is gone, and each parameter has become an input whose name is its path: `self.first.weight` here, with all
+# the dictionaries that lead there in PyTorch's. So the code compiled for one model serves for any other with the same
+# sizes. The graph's calls are the same three; `torch._C._nn.linear` is the C++ function behind `F.linear`.
 #
 # ## What PyTorch does differently
 #

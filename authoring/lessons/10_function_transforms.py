@@ -265,6 +265,13 @@ print(torch.allclose(result, torch.stack([torch.tanh(x @ layer) for x in samples
 #
 # Rules call operations by `call`, and never directly. This pays now. Here are all distances between 4 points and 3 others.
 # The function inside knows one point of each. No line of it mentions a batch, let alone two.
+#
+# *Predict*: four points, three others, one function of a single pair. How many operations will be run in the end?
+
+# %%
+from minitorch_compile.course import predict
+
+predict("10.pairs", None)
 
 
 # %%
@@ -559,6 +566,12 @@ for size in (5, 50):
 # The gradient of a function with one result is a function from n numbers to n numbers. Its Jacobian is the matrix of all
 # second derivatives, the Hessian. In the package it takes one line, and you may read it as a poem: forwards, over
 # backwards, over f.
+#
+# *Predict*: below, the Hessian of a function of three numbers is batched over ten points. Which sizes does the result
+# have?
+
+# %%
+predict("10.hessians", None)
 
 # %%
 from minitorch_compile.func import jacobians
@@ -576,6 +589,21 @@ print(torch.func.vmap(torch.func.hessian(bowl))(torch.ones(10, 3)).shape)
 # %% [markdown]
 # Check the first: 6x on the diagonal, and 1 where the first two meet. The second line is the Hessian at each of ten points.
 # Three vmaps and three walks back are stacked there, and none of them knows of the others.
+#
+# ## Beside PyTorch
+#
+# The vmap from the beginning, compiled by both:
+
+# %%
+from minitorch_compile.course.drawings.beside import beside
+
+beside("10_vmap", torch.compiler.inspect(torch.func.vmap(length), rows).graph.code)
+
+# %% [markdown]
+# Both tracers go through the transform and write down the program for *one* example, with sizes of one example: (2,),
+# though the rows are (3, 2). Around it stand calls that enter the level, take an example out of the batch, put the
+# results back, and leave. The batching rules are applied one floor below, when operations are traced. Only the names
+# differ, and PyTorch loads its decompositions first.
 #
 # ## What PyTorch does differently
 #

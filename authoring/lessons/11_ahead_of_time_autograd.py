@@ -47,7 +47,7 @@ print("compiled, it", torch.compiler.inspect(bend, x).partition)
 # ## Tensors without numbers
 #
 # How do you run a program before there are numbers? A value that has sizes and nothing else is enough to find out what
-# a program does. You met such *fakes* in lesson 04. An interpreter for them takes twenty lines. It doesn't compute; it
+# a program does. You met such *fakes* in lesson 04. An interpreter for them takes fifteen lines. It doesn't compute; it
 # looks up a *shape rule*: given the sizes of the arguments, what are those of the result?
 
 # %%
@@ -462,6 +462,14 @@ for saved in choices:
 # then along another; until there is none. One idea makes this right: water that was sent along a pipe may be sent back,
 # which takes back a bad choice. (Ford and Fulkerson, 1956. The question came from a report on railways, where the cut
 # was to be made by bombs.)
+#
+# *Predict*: the cell below ends with a small network: pipes of width 3 and 2 leave the source, 1 leads from a to b,
+# and 1 and 4 lead to the sink. How much can flow?
+
+# %%
+from minitorch_compile.course import predict
+
+predict("11.flow", None)
 
 
 # %%
@@ -731,6 +739,22 @@ print("the same ones:", torch.equal(result == 0, x.grad == 0))
 # the joint graph is first rewritten in a small set of simple operations (lesson 12), so that the cut has finer choices,
 # and then each half becomes loops and kernels (13 to 16). Nothing after this point knows that one of them is a
 # derivative.
+#
+# ## Beside PyTorch
+#
+# Both passes of `bend` as they come out of the partitioner, ours in prims, PyTorch's in ATen operations:
+
+# %%
+from minitorch_compile.course.drawings.beside import beside
+
+seen = torch.compiler.inspect(bend, torch.linspace(-3, 3, 250_000, requires_grad=True))
+beside("11_graphs", seen.forward_graph.code + "\n" + seen.backward_graph.code)
+
+# %% [markdown]
+# Look at what the forward graph returns beside its result. PyTorch has saved x and the tanh, and makes the rest
+# again. Ours has saved nothing but its argument, and computes the tanh a second time, since it counts as cheap here.
+# Both compute the cube's slope from x. ATen has a formula for the slope of tanh, `tanh_backward`; with prims it is
+# written out.
 #
 # ## What PyTorch does differently
 #

@@ -148,6 +148,13 @@ def over_column(do, x, column):
 # The argument `do` is the trick. A rule does not compute: it *asks* for operations, and somebody else decides what asking
 # means. That is lesson 02's dispatcher again. To rewrite a program we install an interpreter that gives each request one of
 # two meanings. If it is a prim, write it down. If it isn't, run its rule, whose requests come back here.
+#
+# *Predict*: how many instructions of the machine will a softmax be?
+
+# %%
+from minitorch_compile.course import predict
+
+predict("12.softmax", None)
 
 
 # %%
@@ -465,6 +472,12 @@ print(program.graph.compact(), "  becomes  ", drop_zeros(program.graph).compact(
 # Is it right? Law number one helps: every representation has an interpreter. So run the graph before and after, on the same
 # inputs, and compare to the last bit. The package does this after each pass if you set `config.verify_passes`. The inputs
 # are not tame, of course.
+#
+# *Predict*: the first of the two programs below is `(x + 0).exp()`, the second `1 / (x + 0)`. In one of them the
+# checker finds a difference. In which?
+
+# %%
+predict("12.zero", None)
 
 # %%
 from minitorch_compile.aot.passes import check_pass
@@ -509,6 +522,25 @@ for rules in ({}, quick):
     print(len(calls(graph)), "prims;", "with erf" if "erf" in words else "without erf")
 
 # %% [markdown]
+# ## Beside PyTorch
+#
+# A softmax, decomposed by both. PyTorch keeps it whole unless a backend brings a table; Inductor's takes it apart:
+
+# %%
+from minitorch_compile.course.drawings.beside import beside
+
+
+def shares(x):
+    return x.softmax(1)
+
+
+beside("12_decomposed", prims.decompose(trace(shares, [empty_fake((2, 3))])).code)
+
+# %% [markdown]
+# The same maximum, difference, exponential, sum and quotient, in the same order. The difference is what may be
+# implied: `aten.sub` still stretches the column by itself and `amax` keeps the dimension if asked, so PyTorch needs
+# no `reshape` and no `broadcast_in_dim`. Its lowering has to know broadcasting, then. Ours does not.
+#
 # ## What PyTorch does differently
 #
 # - PyTorch has this floor, too, and the names here are its own: `torch._prims` holds the prims, `torch._refs` and

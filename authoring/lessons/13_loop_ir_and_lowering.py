@@ -350,7 +350,7 @@ got = body(Compute(memory, (i, j), (8, 4)), (i, j))
 print(np.array_equal(got, np.exp(memory["x"].reshape(8, 4)) + 1))
 
 # %% [markdown]
-# This is law number one again. The interpreter was written before any compiler, in thirty lines that you can check by
+# This is law number one again. The interpreter was written before any compiler, in some twenty lines that you can check by
 # reading, so there is something to hold a kernel against. The third handler computes nothing at all. It only counts
 # what is asked for:
 
@@ -554,6 +554,13 @@ print(np.allclose(run(graph.loops, {"x": numbers.ravel()}).reshape(4, 6), truth)
 #
 # So a box with several readers is a decision. And it may not be left out altogether, because recomputing multiplies.
 # Here is a chain in which each box reads the one before it twice.
+#
+# *Predict*: twelve additions, each of the one before to itself. How many loads will an element of the last one cost?
+
+# %%
+from minitorch_compile.course import predict
+
+predict("13.loads", None)
 
 # %%
 y = stored("x", (4, 6))
@@ -689,6 +696,26 @@ for backend in ("loops", "inductor"):
     print(f"{backend:9}", torch.allclose(compiled(x, chosen), program(x, chosen), atol=1e-6))
 
 # %% [markdown]
+# ## Beside PyTorch
+#
+# The function from the top of this lesson, written out, and lowered to a loop by both:
+
+# %%
+from minitorch_compile.course.drawings.beside import beside
+
+
+def hard_swish(x):
+    return x * (x + 3).clamp(0, 6) / 6
+
+
+beside("13_loops", lower(prim_graph(hard_swish, (2048, 1024))))
+
+# %% [markdown]
+# One loop on both sides, and a body that asks: load, add, bound, multiply, divide, store. Ours is printed by a handler;
+# PyTorch's is the Python text that its handler has made of the requests. It loads x twice, since its bodies
+# remember nothing here, and leaves it to the C++ compiler to notice. It runs through both dimensions as one. Ours does so only
+# when it is scheduled, in lesson 14.
+#
 # ## What PyTorch does differently
 #
 # - This is TorchInductor's design, and the words are its own: `TensorBox`, `inner_fn`, `realize`, `ops`, and *define by

@@ -156,6 +156,13 @@ print(f"{traffic(alone, softmax):,} bytes alone, {traffic(together, softmax):,} 
 # the same elements in the same order as one over (8, 4, 16), if you cut the 64 into 4 times 16. To compare two walks,
 # write down after how many steps each turns: into the next row, the next plane. If every turn of one divides the next
 # larger of the other, the two have common axes.
+#
+# *Predict*: the cell below cuts a walk over (6, 4) and one over (3, 8) into common sizes. Which are they?
+
+# %%
+from minitorch_compile.course import predict
+
+predict("14.axes", None)
 
 # %%
 from itertools import pairwise
@@ -403,6 +410,11 @@ for name, chosen in ("alone", [[loop] for loop in step.operations]), ("fused", k
 # %% [markdown]
 # Twenty megabytes are the three inputs and two outputs. Here is a program that doesn't fall together, with the reasons.
 # It makes the rows of a matrix comparable, then looks at it from the other side.
+#
+# *Predict*: how many kernels is this?
+
+# %%
+predict("14.kernels", None)
 
 
 # %%
@@ -552,6 +564,19 @@ print(f"each for itself: {sum(buffer.nbytes for buffer in stored)} bytes")
 # To see these things for a program of yours, no imports are needed. Run it with the environment variable
 # `MTC_LOGS=schedule,fusion,memory_plan`, or read `torch.compiler.inspect(f, x).schedule`, which has `kernel_count`,
 # `bytes_moved`, `why_not` and `draw()`. The exercises are graded by the first two.
+#
+# ## Beside PyTorch
+#
+# The step with momentum, scheduled by both:
+
+# %%
+from minitorch_compile.course.drawings.beside import beside
+
+beside("14_schedule", schedule(step))
+
+# %% [markdown]
+# Two loops over the same million positions, fused, with both results stored. Ours prints formulas, PyTorch its nodes:
+# each has the buffers it reads and writes, with addresses as ours, since that is what the scheduler compares.
 #
 # ## What PyTorch does differently
 #

@@ -281,6 +281,14 @@ for each in (own_exp, library):
 # Compilers have a switch called *fastmath*. It is a bundle of promises that you make: no NaN will come (`nnan`), no
 # infinity (`ninf`), the sign of zero doesn't matter (`nsz`), sums may be taken in any order (`reassoc`), a product and a
 # sum may be rounded once instead of twice (`contract`). LLVM believes you. Ask it whether a number equals itself:
+#
+# *Predict*: the function below asks whether a number is not equal to itself, and it is asked about NaN. With which of
+# these flags will the answer be False: `contract`, `nsz`, `reassoc` or `fast`? (A word, in quotation marks.)
+
+# %%
+from minitorch_compile.course import predict
+
+predict("15.flags", None)
 
 
 # %%
@@ -469,7 +477,8 @@ for count in (1, 2):
 torch.set_num_threads(threads)
 
 # %% [markdown]
-# On two cores with nothing else to do, the second line is about half of the first.
+# On two cores with nothing else to do, expect the second line to be half of the first. Whatever else runs meanwhile takes
+# its share.
 #
 # Waking a sleeping thread takes some ten microseconds. A kernel that is done in two should not ask for help. So there is
 # a threshold: the package estimates what a kernel takes from its operations and bytes, and cuts it only if that is more than
@@ -544,6 +553,21 @@ with splice_vecmath("exp_float32", exp_float32):
 print((ours - (rows.exp() + 1)).abs().max().item() < 1e-4)
 
 # %% [markdown]
+# ## Beside PyTorch
+#
+# The same kernel, as PyTorch writes it:
+
+# %%
+from minitorch_compile.course.drawings.beside import beside
+
+beside("15_kernel", source[source.index("@kernel") : source.index("SIZES_0")])
+
+# %% [markdown]
+# Two loops on either side, and a typed 1.1. PyTorch says outright that it works on vectors: `Vectorized<float>` is
+# one register, the inner loop takes 16 numbers at a time, and at the end of a row the lanes are added up. Ours says
+# what is computed, and LLVM finds the vectors. The pragmas hand rows to threads in shares, where ours is given a
+# range. And the sum stays in float32 there.
+#
 # ## What PyTorch does differently
 #
 # - Inductor writes C++ for the CPU, and calls the C++ compiler on your machine, which takes seconds. Ours writes Python and

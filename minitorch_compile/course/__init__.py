@@ -14,6 +14,7 @@ from .mini.magic import register
 from .mini.mini_map import mini_map
 from .mini.own_mini import own_mini
 from .own_parts import own_parts
+from .predict import predict
 from .splicing.splice import original, splice, splice_all
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "own_mini",
     "own_parts",
     "passed",
+    "predict",
     "progress",
     "splice",
     "splice_all",
