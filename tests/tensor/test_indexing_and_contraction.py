@@ -299,3 +299,11 @@ def test_thread_count_is_set_and_bad_ones_refused() -> None:
         torch.set_num_threads(before)
     with pytest.raises(RuntimeError, match="positive integer"):
         torch.set_num_threads(0)
+
+
+def test_a_mask_of_bytes_still_works_and_warns():
+    x = torch.tensor([1, 2, 3])
+    mask = torch.tensor([1, 0, 1], dtype=torch.uint8)
+    for index in (lambda x: x[mask], torch.compile(lambda x: x[mask], backend="eager")):
+        with pytest.warns(UserWarning, match="torch.uint8 is deprecated"):
+            assert index(x).tolist() == [1, 3]

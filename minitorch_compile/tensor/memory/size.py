@@ -14,7 +14,7 @@ _item = tuple.__getitem__
 
 
 class Size(tuple[int, ...]):
-    """A tuple of sizes; slicing and adding give a Size again."""
+    """A tuple of sizes; slicing, adding tuples and repeating give a Size again."""
 
     __slots__ = ()
 
@@ -30,4 +30,12 @@ class Size(tuple[int, ...]):
         return Size(item) if type(item) is tuple else item
 
     def __add__(self, other: Any) -> Size:
-        return Size(tuple.__add__(self, tuple(other)))
+        return Size(tuple.__add__(self, other)) if isinstance(other, tuple) else NotImplemented
+
+    def __radd__(self, other: Any) -> Size:
+        return Size(tuple.__add__(other, self)) if isinstance(other, tuple) else NotImplemented
+
+    def __mul__(self, count: Any) -> Size:
+        return Size(tuple.__mul__(self, count)) if hasattr(type(count), "__index__") else NotImplemented
+
+    __rmul__ = __mul__

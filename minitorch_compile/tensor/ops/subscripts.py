@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import builtins
 import operator
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -203,6 +204,8 @@ def without_masks(x: TensorBase, indices: Sequence[Any]) -> list[Any]:
 
 
 def _check_mask(x: TensorBase, dim: int, mask: TensorBase) -> None:
+    if mask.dtype is uint8:
+        warnings.warn("indexing with dtype torch.uint8 is deprecated; use a mask of torch.bool", stacklevel=2)
     if mask.sizes != x.sizes[dim : dim + len(mask.sizes)]:
         raise IndexError(
             f"The shape of the mask {list(mask.sizes)} at index {dim} does not match the shape of the indexed tensor"

@@ -112,7 +112,8 @@ class SequenceVariable(VariableTracker):
 
     def binary(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
         if op == "+" and isinstance(other, TupleVariable):
-            return self.like([*self.items, *other.items])
+            kind = other if isinstance(other, SizeVariable) else self  # Size has an __radd__, which no other tuple has
+            return kind.like([*self.items, *other.items])
         return self.reflected(tracer, op, other) if op == "*" else None
 
     def reflected(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
