@@ -47,11 +47,12 @@ def main(command: list[str]) -> None:
         end_all()
         say({"event": "died", "code": code})
     except Told:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
         end_all()
 
 
 def tell(number: int, frame: FrameType | None) -> None:
+    """Told once is enough: when a process of several threads is killed, the kernel tells as each of them ends."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     raise Told
 
 
@@ -68,19 +69,31 @@ def end_of(worker: int) -> int:
 
 
 def end_all() -> None:
-    """Ends every process below this one: first all are stopped, until there are no new ones, then killed."""
-    deadline, stopped = time.monotonic() + PATIENCE, set[int]()
+    """Ends every process below this one: first all are stopped, until there are no new ones, then killed.
+
+    On a busy machine stopping them may take as long as it likes: who only stops them leaves them to go on later, when
+    the kernel continues what an orphaned group has stopped.
+    """
+    stopped = set[int]()
     while new := descendants(os.getpid()) - stopped:
         send(signal.SIGSTOP, new)
         stopped |= new
-    while time.monotonic() < deadline:
+    deadline = time.monotonic() + PATIENCE
+    while True:
         send(signal.SIGKILL, descendants(os.getpid()))
-        try:
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
-        except ChildProcessError:
+        if all_buried() or time.monotonic() > deadline:
             return
         time.sleep(0.002)
+
+
+def all_buried() -> bool:
+    """Takes note of the children that have ended; whether there are no others."""
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        return True
+    return False
 
 
 def send(number: int, processes: set[int]) -> None:
