@@ -218,7 +218,7 @@ check("08.4")
 # %% [markdown]
 # ## 08.5 Derivatives, element by element
 #
-# `of_elements()` gives a dictionary: for each op its rule. A rule is called with the gradient of the result, the result, and the
+# `DERIVATIVES` is a dictionary: for each op its rule. A rule is called with the gradient of the result, the result, and the
 # op's arguments, and gives a list with one gradient for each of the tensors. Write rules for `add`, `sub`, `mul`, `div`, `neg`,
 # `exp`, `log`, `sqrt`, `tanh`, `sin`, `cos`, `sigmoid`, `relu`, `maximum`, `where`, `clone`, `to_` and `copy_` (they are
 # `ops.add`, ...). A parameter of which the rule reads no numbers has a name with an underscore in front; of `where`'s condition
@@ -229,44 +229,42 @@ def larger(g, x, y):
     """g where x is the larger one; where both are, each gets half."""
 
 
-def of_elements():
-    """The rules, by op."""
-    return {
-        ops.add: lambda g, _out, _x, _y: [g, g],
-        ops.mul: lambda g, _out, x, y: [g * y, g * x],
-    }  # and the others
+DERIVATIVES = {
+    ops.add: lambda g, _out, _x, _y: [g, g],
+    ops.mul: lambda g, _out, x, y: [g * y, g * x],
+}  # and the others
 
 
 # %%
 check("08.5")
 
 # %% tags=["wrong"] step="08.5" says="The more you divide by"
-# -         ops.div: lambda g, out, _x, y: [g / y, -g * out / y],
-# +         ops.div: lambda g, out, _x, y: [g / y, g * out / y],
+# -     ops.div: lambda g, out, _x, y: [g / y, -g * out / y],
+# +     ops.div: lambda g, out, _x, y: [g / y, g * out / y],
 
 # %% tags=["wrong"] step="08.5" says="each gets the other one"
-# -         ops.mul: lambda g, _out, x, y: [g * y, g * x],
-# +         ops.mul: lambda g, _out, x, y: [g * x, g * y],
+# -     ops.mul: lambda g, _out, x, y: [g * y, g * x],
+# +     ops.mul: lambda g, _out, x, y: [g * x, g * y],
 
 # %% tags=["wrong"] step="08.5" says="steep near 0"
-# -         ops.sqrt: lambda g, out, _x: [g / (2 * out)],
-# +         ops.sqrt: lambda g, out, _x: [g * out / 2],
+# -     ops.sqrt: lambda g, out, _x: [g / (2 * out)],
+# +     ops.sqrt: lambda g, out, _x: [g * out / 2],
 
 # %% tags=["wrong"] step="08.5" says="1 - tanh(x) squared"
-# -         ops.tanh: lambda g, out, _x: [g * (1 - out * out)],
-# +         ops.tanh: lambda g, out, _x: [g * (1 - out)],
+# -     ops.tanh: lambda g, out, _x: [g * (1 - out * out)],
+# +     ops.tanh: lambda g, out, _x: [g * (1 - out)],
 
 # %% tags=["wrong"] step="08.5" says="each gets half"
 # -     return where(ops.eq(x, y), g / 2, where(ops.lt(y, x), g, 0))
 # +     return where(ops.lt(y, x), g, 0)
 
 # %% tags=["wrong"] step="08.5" says="nobody would notice a write"
-# -         ops.cos: lambda g, _out, x: [-g * x.sin()],
-# +         ops.cos: lambda g, _out, _x: [-g * _x.sin()],
+# -     ops.cos: lambda g, _out, x: [-g * x.sin()],
+# +     ops.cos: lambda g, _out, _x: [-g * _x.sin()],
 
 # %% tags=["wrong"] step="08.5" says="goes to the one that was taken"
-# -         where: lambda g, _out, chosen, _x, _y: [None, where(chosen, g, 0), where(chosen, 0, g)],
-# +         where: lambda g, _out, chosen, _x, _y: [None, g, g],
+# -     where: lambda g, _out, chosen, _x, _y: [None, where(chosen, g, 0), where(chosen, 0, g)],
+# +     where: lambda g, _out, chosen, _x, _y: [None, g, g],
 
 # %% [markdown]
 # ## 08.6 Derivatives over dimensions
@@ -286,36 +284,35 @@ def amax_backward(g, out, x, dims, keepdim):
     """Those that are the largest share the gradient."""
 
 
-def of_dimensions():
-    """The rules, by op."""
+DERIVATIVES |= {}  # a rule for each of them
 
 
 # %%
 check("08.6")
 
 # %% tags=["wrong"] step="08.6" says="that is the inverse permutation"
-# -         ops.permute: lambda g, _out, _x, dims: [ops.permute(g, tuple([dims.index(d) for d in range(len(dims))]))],
-# +         ops.permute: lambda g, _out, _x, dims: [ops.permute(g, dims)],
+# -     ops.permute: lambda g, _out, _x, dims: [ops.permute(g, tuple([dims.index(d) for d in range(len(dims))]))],
+# +     ops.permute: lambda g, _out, _x, dims: [ops.permute(g, dims)],
 
 # %% tags=["wrong"] step="08.6" says="Give g its dimensions back first"
-# -         ops.sum_: lambda g, _out, _x, dims, keepdim: [ops.expand_to(kept(_x, g, dims), _x.sizes)],
-# +         ops.sum_: lambda g, _out, _x, dims, keepdim: [ops.expand_to(g, _x.sizes)],
+# -     ops.sum_: lambda g, _out, _x, dims, keepdim: [ops.expand_to(kept(_x, g, dims), _x.sizes)],
+# +     ops.sum_: lambda g, _out, _x, dims, keepdim: [ops.expand_to(g, _x.sizes)],
 
 # %% tags=["wrong"] step="08.6" says="since they add up to 1"
-# -         ops.softmax: lambda g, out, _x, dim: [out * (g - (g * out).sum(dim, True))],
-# +         ops.softmax: lambda g, out, _x, dim: [out * (1 - out) * g],
+# -     ops.softmax: lambda g, out, _x, dim: [out * (g - (g * out).sum(dim, True))],
+# +     ops.softmax: lambda g, out, _x, dim: [out * (1 - out) * g],
 
 # %% tags=["wrong"] step="08.6" says="share the gradient: divide by how many"
 # -     return [mask * (kept(x, g, dims) / ops.sum_(mask, dims, True))]
 # +     return [mask * kept(x, g, dims)]
 
 # %% tags=["wrong"] step="08.6" says="With a step: elements 1 and 4"
-# -         take: lambda g, _out, _x, dim, start, stop, step: [put_back(g, dim, _x.sizes[dim], start, step)],
-# +         take: lambda g, _out, _x, dim, start, stop, step: [put_back(g, dim, _x.sizes[dim], start, 1)],
+# -     ops.slice_: lambda g, _out, _x, dim, start, stop, step: [ops.slice_backward(g, dim, _x.sizes[dim], start, step)],
+# +     ops.slice_: lambda g, _out, _x, dim, start, stop, step: [ops.slice_backward(g, dim, _x.sizes[dim], start, 1)],
 
 # %% tags=["wrong"] step="08.6" says="Only the last two dimensions are transposed"
-# -         ops.matmul: lambda g, _out, x, y: [g @ y.transpose(-1, -2), x.transpose(-1, -2) @ g],
-# +         ops.matmul: lambda g, _out, x, y: [g @ y.transpose(0, 1), x.transpose(0, 1) @ g],
+# -     ops.matmul: lambda g, _out, x, y: [g @ y.transpose(-1, -2), x.transpose(-1, -2) @ g],
+# +     ops.matmul: lambda g, _out, x, y: [g @ y.transpose(0, 1), x.transpose(0, 1) @ g],
 
 # %% [markdown]
 # ## 08.7 The order of the walk

@@ -110,27 +110,26 @@ def larger(g, x, y):
     return where(ops.eq(x, y), g / 2, where(ops.lt(y, x), g, 0))
 
 
-def of_elements():
-    return {
-        ops.add: lambda g, _out, _x, _y: [g, g],
-        ops.sub: lambda g, _out, _x, _y: [g, -g],
-        ops.mul: lambda g, _out, x, y: [g * y, g * x],
-        ops.div: lambda g, out, _x, y: [g / y, -g * out / y],
-        ops.neg: lambda g, _out, _x: [-g],
-        ops.exp: lambda g, out, _x: [g * out],
-        ops.log: lambda g, _out, x: [g / x],
-        ops.sqrt: lambda g, out, _x: [g / (2 * out)],
-        ops.tanh: lambda g, out, _x: [g * (1 - out * out)],
-        ops.sin: lambda g, _out, x: [g * x.cos()],
-        ops.cos: lambda g, _out, x: [-g * x.sin()],
-        ops.sigmoid: lambda g, out, _x: [g * out * (1 - out)],
-        ops.relu: lambda g, out, _x: [where(out > 0, g, 0)],
-        ops.maximum: lambda g, _out, x, y: [larger(g, x, y), larger(g, y, x)],
-        where: lambda g, _out, chosen, _x, _y: [None, where(chosen, g, 0), where(chosen, 0, g)],
-        ops.clone: lambda g, _out, _x: [g],
-        ops.to_: lambda g, _out, _x, dtype: [g],
-        ops.copy_: lambda g, _out, _x, _y: [None, g],
-    }
+DERIVATIVES = {
+    ops.add: lambda g, _out, _x, _y: [g, g],
+    ops.sub: lambda g, _out, _x, _y: [g, -g],
+    ops.mul: lambda g, _out, x, y: [g * y, g * x],
+    ops.div: lambda g, out, _x, y: [g / y, -g * out / y],
+    ops.neg: lambda g, _out, _x: [-g],
+    ops.exp: lambda g, out, _x: [g * out],
+    ops.log: lambda g, _out, x: [g / x],
+    ops.sqrt: lambda g, out, _x: [g / (2 * out)],
+    ops.tanh: lambda g, out, _x: [g * (1 - out * out)],
+    ops.sin: lambda g, _out, x: [g * x.cos()],
+    ops.cos: lambda g, _out, x: [-g * x.sin()],
+    ops.sigmoid: lambda g, out, _x: [g * out * (1 - out)],
+    ops.relu: lambda g, out, _x: [where(out > 0, g, 0)],
+    ops.maximum: lambda g, _out, x, y: [larger(g, x, y), larger(g, y, x)],
+    where: lambda g, _out, chosen, _x, _y: [None, where(chosen, g, 0), where(chosen, 0, g)],
+    ops.clone: lambda g, _out, _x: [g],
+    ops.to_: lambda g, _out, _x, dtype: [g],
+    ops.copy_: lambda g, _out, _x, _y: [None, g],
+}
 
 
 # %% 08.6 derivatives over dimensions
@@ -145,24 +144,18 @@ def amax_backward(g, out, x, dims, keepdim):
     return [mask * (kept(x, g, dims) / ops.sum_(mask, dims, True))]
 
 
-def of_dimensions():
-    take, put_back = ops.slice_, ops.slice_backward
-    return {
-        ops.sum_: lambda g, _out, _x, dims, keepdim: [ops.expand_to(kept(_x, g, dims), _x.sizes)],
-        ops.amax: amax_backward,
-        ops.softmax: lambda g, out, _x, dim: [out * (g - (g * out).sum(dim, True))],
-        ops.log_softmax: lambda g, out, _x, dim: [g - out.exp() * g.sum(dim, True)],
-        ops.matmul: lambda g, _out, x, y: [g @ y.transpose(-1, -2), x.transpose(-1, -2) @ g],
-        ops.view: lambda g, _out, _x, sizes: [reshape(g, _x.sizes)],
-        ops.expand: lambda g, _out, _x, sizes: [g],
-        ops.permute: lambda g, _out, _x, dims: [ops.permute(g, tuple([dims.index(d) for d in range(len(dims))]))],
-        take: lambda g, _out, _x, dim, start, stop, step: [put_back(g, dim, _x.sizes[dim], start, step)],
-        put_back: lambda g, _out, _x, dim, size, at, step: [take(g, dim, at, at + step * _x.sizes[dim], step)],
-    }
-
-
-# %% given
-DERIVATIVES = {**of_elements(), **of_dimensions()}
+DERIVATIVES |= {
+    ops.sum_: lambda g, _out, _x, dims, keepdim: [ops.expand_to(kept(_x, g, dims), _x.sizes)],
+    ops.amax: amax_backward,
+    ops.softmax: lambda g, out, _x, dim: [out * (g - (g * out).sum(dim, True))],
+    ops.log_softmax: lambda g, out, _x, dim: [g - out.exp() * g.sum(dim, True)],
+    ops.matmul: lambda g, _out, x, y: [g @ y.transpose(-1, -2), x.transpose(-1, -2) @ g],
+    ops.view: lambda g, _out, _x, sizes: [reshape(g, _x.sizes)],
+    ops.expand: lambda g, _out, _x, sizes: [g],
+    ops.permute: lambda g, _out, _x, dims: [ops.permute(g, tuple([dims.index(d) for d in range(len(dims))]))],
+    ops.slice_: lambda g, _out, _x, dim, start, stop, step: [ops.slice_backward(g, dim, _x.sizes[dim], start, step)],
+    ops.slice_backward: lambda g, _out, _x, dim, n, at, step: [ops.slice_(g, dim, at, at + step * _x.sizes[dim], step)],
+}
 
 
 # --- the engine -------------------------------------------------------------------------------------------------------

@@ -7,19 +7,10 @@ Layout(sizes=(3, 2), strides=(1, 3), offset=0)
 [[1.0, 4.0], [2.0, 5.0], [3.0, 6.0]]
 """
 
-import math
 from dataclasses import dataclass
+from math import prod as numel  # how many elements some sizes have; 1 for none
 
 import numpy as np
-
-
-def numel(sizes):
-    """How many elements: the product of the sizes, 1 for none.
-
-    >>> numel((2, 3)), numel(()), numel((4, 0))
-    (6, 1, 0)
-    """
-    return math.prod(sizes)
 
 
 def wrap(index, count):

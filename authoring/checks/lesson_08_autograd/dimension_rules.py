@@ -60,8 +60,8 @@ def _(mini: Any) -> None:
         op = getattr(mini.ops, name)
         args = (*[doubles(mini, rng.uniform(-1, 1, sizes)) for sizes in shapes], *rest)
         asked = f"{name} of {' and '.join(map(str, shapes))}{', ' if rest else ''}{', '.join(map(str, rest))}"
-        if op not in mini.tape.of_dimensions():
-            raise WrongAnswer(f"of_dimensions() has no rule for {name}", "It gets a line, as the others.")
+        if op not in mini.tape.DERIVATIVES:
+            raise WrongAnswer(f"DERIVATIVES has no rule for {name}", "It gets a line, as the others.")
         out = op.run(*args)
         parents = [mini.tape.Leaf(arg) if at < len(shapes) else None for at, arg in enumerate(args)]
         g = rng.uniform(0.5, 2, out.sizes)

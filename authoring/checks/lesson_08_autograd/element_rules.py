@@ -51,10 +51,10 @@ RULES: dict[str, tuple[int, str]] = {
 
 def ruled(mini: Any, name: str, g: Any, out: Any, *args: Any) -> list[Any]:
     """What a rule gives, if it has fakes for the tensors which it says it doesn't read."""
-    rules = mini.tape.of_elements()
+    rules = mini.tape.DERIVATIVES
     op = getattr(mini.ops, "to_" if name == "to" else name)
     if op not in rules:
-        raise WrongAnswer(f"of_elements() has no rule for {name}", "It gets a line, as the others.")
+        raise WrongAnswer(f"DERIVATIVES has no rule for {name}", "It gets a line, as the others.")
     names = rules[op].__code__.co_varnames
     given = [out, *args]
     hidden = (
