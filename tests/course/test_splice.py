@@ -10,6 +10,7 @@ import pytest
 
 import minitorch_compile as torch
 from minitorch_compile.course import original, splice, splice_all
+from minitorch_compile.course.checking.lessons import all_lessons
 from minitorch_compile.course.splicing.splice_points import SPLICE_POINTS, splice_point
 from minitorch_compile.dynamo.guards.dict_versions import word_of_dict
 from minitorch_compile.dynamo.guards.memory_snapshot import native_code
@@ -25,6 +26,11 @@ def test_every_splice_point_is_a_function_with_the_declared_parameters(point):
     assert tuple(inspect.signature(point.function()).parameters) == point.parameters
     assert point.function().__closure__ is None, "a closure can't be exchanged"
     assert point.contract.endswith(".")
+
+
+def test_every_splice_point_is_the_place_of_an_exercise_or_loads_kernels():
+    places = {exercise.place for lesson in all_lessons() for exercise in lesson.exercises if exercise.place}
+    assert {point.name for point in SPLICE_POINTS} == {*places, "inductor.load"}
 
 
 def test_new_tensors_are_laid_out_by_the_spliced_function_and_later_ones_are_not():

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.course.checking.exercise import NotWritten, WrongAnswer
 from minitorch_compile.course.checking.on_mini import OnMini, mini
+
+from ..predicting import judge_predictions
 
 STEPS_TO_PREDICT = OnMini(
     "18.1",
@@ -27,7 +28,7 @@ SECTION = "On the way down"
 PROGRAMS: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
     "(x * 2 + 1).tanh()": (
         lambda x, w: (x * 2 + 1).tanh(),
-        "Three calls on the same elements are one loop, so one kernel.",
+        "Three calls on the same elements. Must any of them be complete before the next begins?",
     ),
     "x.softmax(0) + x.softmax(1)": (
         lambda x, w: x.softmax(0) + x.softmax(1),
@@ -67,15 +68,7 @@ def truth(program: Callable[[Any, Any], Any]) -> tuple[int, int]:
 
 
 def judge(answer: Any, texts: list[str]) -> None:
-    if not isinstance(answer, dict):
-        raise WrongAnswer(f"predicted: expected a dict of programs and pairs, got {type(answer).__name__}")
-    for text in texts:
-        program, why = PROGRAMS[text]
-        given = answer.get(text, ...)
-        if given is ...:
-            raise NotWritten(f"{text} is still `...`")
-        if given != (expected := truth(program)):
-            raise WrongAnswer(f"{text}: you say {given!r}, and it is {expected!r}", why)
+    judge_predictions(answer, texts, lambda text: truth(PROGRAMS[text][0]), lambda text, predicted: PROGRAMS[text][1])
 
 
 @STEPS_TO_PREDICT.case("loops", points=1, section=SECTION)

@@ -51,40 +51,10 @@ SPLICE_POINTS = (
         "Whether the elements lie in row-major order without gaps.",
     ),
     SplicePoint(
-        "tensor.expand_strides",
-        "tensor.memory.strides:expand_strides",
-        ("sizes", "strides", "target"),
-        "Strides under which a tensor reads as if it had the target sizes: 0 wherever it is repeated.",
-    ),
-    SplicePoint(
-        "tensor.view_strides",
-        "tensor.memory.viewing:view_strides",
-        ("sizes", "strides", "target"),
-        "Strides that read the same memory in the same order under the target sizes, or None if no strides can.",
-    ),
-    SplicePoint(
-        "dynamo.for_iter",
-        "dynamo.execution.interpreter:BytecodeInterpreter.FOR_ITER",
-        ("self", "inst"),
-        "The instruction at the top of a for loop: pushes the next item, or takes the iterator away and jumps.",
-    ),
-    SplicePoint(
-        "dynamo.parse_exception_table",
-        "dynamo.bytecode.exception_table:parse_exception_table",
-        ("table",),
-        "The rows of `co_exceptiontable`: start, end, target in bytes, depth, lasti.",
-    ),
-    SplicePoint(
         "dynamo.unwind",
         "dynamo.execution.frame:InterpretedFrame.unwind",
         ("self", "exception"),
         "Goes to the handler that covers the current instruction; whether there is one.",
-    ),
-    SplicePoint(
-        "dynamo.tensor_iterate",
-        "dynamo.variables.tensors.tensor:TensorVariable.iterate",
-        ("self", "tracer"),
-        "A for loop over a traced tensor: an iterator of trackers, one for each row.",
     ),
     SplicePoint(
         "fx.merge_common_subexpressions",
@@ -93,66 +63,16 @@ SPLICE_POINTS = (
         "A copy of the graph in which what is computed twice is computed once.",
     ),
     SplicePoint(
-        "dynamo.in_checking_order",
-        "dynamo.guards.guard_code:in_checking_order",
-        ("guards",),
-        "All guards in the order in which a generated function checks them: most often failing first, a path after the"
-        " guards on its beginning, pairs of paths last.",
-    ),
-    SplicePoint(
-        "dynamo.to_front",
-        "dynamo.cache.dispatcher:to_front",
-        ("versions", "chosen"),
-        "A new list: the chosen version first, the others behind it in their order. It may be a new one.",
-    ),
-    SplicePoint(
         "dynamo.live_slots",
         "dynamo.bytecode.liveness:live_slots",
         ("program", "index"),
         "The slots that may still be read, before they are written, when the program goes on at the instruction.",
     ),
     SplicePoint(
-        "dynamo.argument_names",
-        "dynamo.execution.binding:argument_names",
-        ("code",),
-        "The slots that a call fills, in order: positional, by keyword only, then *args and **kwargs.",
-    ),
-    SplicePoint(
-        "dynamo.is_ordinary",
-        "dynamo.frame_evaluation.skip_rule:is_ordinary",
-        ("code",),
-        "Whether it is a function's body that runs at once when called, with parameters that have names.",
-    ),
-    SplicePoint(
         "dynamo.holds_tensor",
         "dynamo.frame_evaluation.skip_rule:holds_tensor",
         ("value", "depth"),
         "Whether the value is a tensor, or leads to one in at most `depth` steps to items and attributes.",
-    ),
-    SplicePoint(
-        "autograd.sum_to",
-        "autograd.derivative_table:sum_to",
-        ("grad", "like"),
-        "The slope of something that was broadcast: summed to the sizes of `like`.",
-    ),
-    SplicePoint(
-        "func.shifted",
-        "func.batching.reductions:shifted",
-        ("dim", "ndim"),
-        "Dimensions of an example as those of the batch, a tuple of numbers from the left; IndexError for one that an"
-        " example doesn't have.",
-    ),
-    SplicePoint(
-        "func.mm",
-        "func.batching.products:mm",
-        ("batch", "op", "input", "mat2"),
-        "The product of two matrices for each example, with the batch as first dimension.",
-    ),
-    SplicePoint(
-        "aot.slice_replaced",
-        "aot.aliasing.view_inverses:slice_replaced",
-        ("base", "new", "dim", "start", "end", "step"),
-        "What `base` becomes when `new` is written to its slice, as a new value: nothing is overwritten.",
     ),
     SplicePoint(
         "aot.minimum_cut",
@@ -167,22 +87,10 @@ SPLICE_POINTS = (
         "A new graph, in which each mm that one add reads, and nobody else, is an addmm with the other summand.",
     ),
     SplicePoint(
-        "prims.broadcast_to",
-        "prims.elementwise:broadcast_to",
-        ("x", "sizes"),
-        "x repeated to these sizes by prims; itself if it has them.",
-    ),
-    SplicePoint(
         "prims.log_softmax",
         "prims.decompositions.reduction:log_softmax",
         ("x", "dim", "dtype"),
         "The logarithm of softmax along a dimension, of x converted to dtype unless that is None.",
-    ),
-    SplicePoint(
-        "inductor.common_factor",
-        "inductor.ir.index:common_factor",
-        ("base", "divisor"),
-        "The largest factor f of the divisor such that base is f * q + r with 0 <= r < f, q and r made of its terms.",
     ),
     SplicePoint(
         "inductor.pad",
@@ -227,22 +135,10 @@ SPLICE_POINTS = (
         "Seconds for each candidate: those that are known, or by running each several times, in turns.",
     ),
     SplicePoint(
-        "inductor.chunk_length",
-        "inductor.runtime.chunks:chunk_length",
-        ("extent", "nanoseconds"),
-        "How much of a kernel's range makes a chunk; 0 for one that isn't worth cutting.",
-    ),
-    SplicePoint(
         "inductor.load",
         "inductor.runtime.code_cache:load",
         ("source",),
         "The module made from a generated file's text; its `run` takes and returns tensors.",
-    ),
-    SplicePoint(
-        "optim.adam",
-        "optim.functional.adam_family:adam",
-        ("p", "g", "state", "lr", "betas", "eps", "weight_decay", "decoupled", "maximize"),
-        "The new parameter and state of one parameter after a step of Adam; AdamW asks for decoupled decay.",
     ),
 )
 

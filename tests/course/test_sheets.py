@@ -1,0 +1,62 @@
+"""The sheets of exercises: what they say of themselves is so, and they have the cells that a learner needs."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+import pytest
+
+from minitorch_compile.course.checking.lessons import Lesson, all_lessons
+from minitorch_compile.course.checking.step import Step
+
+from .notebooks import AUTHORING, ROOT, tool
+
+build = tool("build_course")
+NUMBERS = ["No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Eleven", "Twelve"]
+NUMBERS += ["Thirteen", "Fourteen", "Fifteen", "Sixteen"]
+each_sheet = pytest.mark.parametrize("lesson", all_lessons(), ids=lambda lesson: lesson.number)
+
+
+def cells(lesson: Lesson, kind: str) -> list[str]:
+    notebook = build.exercise_notebook(AUTHORING / f"{lesson.name}.py")
+    return [cell.source for cell in notebook.cells if cell.cell_type == kind]
+
+
+@each_sheet
+def test_the_introduction_says_how_many_exercises_there_are_and_where_hints_begin(lesson: Lesson) -> None:
+    introduction = " ".join(cells(lesson, "markdown")[0].split())
+    assert f"{NUMBERS[len(lesson.exercises)]} exercises, " in introduction
+    steps = sum(isinstance(exercise, Step) for exercise in lesson.exercises)
+    assert not steps or f" {NUMBERS[steps].lower()} " in introduction
+    assert f'`hint("{lesson.number}.1")`' in introduction
+
+
+@each_sheet
+def test_it_imports_what_a_learner_is_told_to_call_and_ends_with_what_stands(lesson: Lesson) -> None:
+    first, *others = cells(lesson, "code")
+    imported = {
+        alias.name for node in ast.walk(ast.parse(first)) if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
+    assert {"check", "hint", "progress"} <= imported
+    assert f'progress("{lesson.number}")' in "\n".join(others)
+    if any(exercise.place for exercise in lesson.exercises):
+        assert "with own_parts()" in "\n".join(others)
+
+
+BLANKS = re.compile(r"[a-z,;] {2,}[a-z]")
+
+
+@each_sheet
+def test_no_sentence_has_blanks_in_a_row(lesson: Lesson) -> None:
+    lines = [line for text in cells(lesson, "markdown") if "```" not in text for line in text.splitlines()]
+    sentences = [line for line in lines if not line.startswith("    ")] + texts_of_the_checks(lesson)
+    assert [sentence for sentence in sentences if BLANKS.search(sentence)] == []
+
+
+def texts_of_the_checks(lesson: Lesson) -> list[str]:
+    """All texts of one line in the modules that judge: hints, and what wrong answers are told."""
+    modules = (ROOT / "authoring" / "checks" / f"lesson_{lesson.name}").glob("*.py")
+    nodes = [node for module in modules for node in ast.walk(ast.parse(module.read_text()))]
+    texts = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    return [text for text in texts if "\n" not in text]
