@@ -46,7 +46,7 @@ predicted = {
 # %%
 check("18.1")
 
-# %% tags=["wrong"] says="are one loop, so one kernel"
+# %% tags=["wrong"] says="Three calls on the same elements"
 predicted = predicted | {"(x * 2 + 1).tanh()": (1, 3)}
 
 # %% tags=["wrong"] says="the other by rows"
