@@ -1,6 +1,10 @@
 """What several tests of the grader begin with."""
 
+import sys
+
 import pytest
+
+from minitorch_compile.course.mini.package import forget_modules
 
 
 @pytest.fixture
@@ -10,3 +14,13 @@ def course(tmp_path, monkeypatch):
         (tmp_path / folder).mkdir()
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+@pytest.fixture(autouse=True)
+def _the_mini_that_others_imported():
+    """Whatever a test makes of a learner's package: tests of `mini` find the one that they began with."""
+    before = forget_modules()
+    sys.modules.update(before)
+    yield
+    forget_modules()
+    sys.modules.update(before)
