@@ -279,6 +279,16 @@ FIRST: dict[str, dict[str, Check]] = {
         "1 ulp for most": TORCH + "sleef's functions of 1 ulp",
         "a few hundred lines of our own": "inductor/kernels/vecmath",
     },
+    "18": {
+        "which is a good dozen operations": "what the MLP calls between its two products, in the drawing of its graph",
+        "Two lines, of which you see one": "the drawing",
+        "In prims some operations become several": IDIOM,
+        "beats your eager one each time": lambda it: len(times_faster(it)) == 3 and min(times_faster(it)) > 1,
+        "a graph of few simple operations": IDIOM,
+        "some hundreds of operations, each": lambda it: operations() > 300,
+        "a few dozen operations that all others": "the prims of mini, authoring/mini/prims.py",
+        "with as few bytes as you can": "an exercise's title",
+    },
 }
 
 
@@ -286,6 +296,12 @@ def operations() -> int:
     from minitorch_compile.tensor.dispatch.op import table
 
     return len(table)
+
+
+def times_faster(it: Lesson) -> list[float]:
+    """The column of this name in the table of the capstone."""
+    table = it.outputs[it.outputs.index("times faster") :]
+    return [float(found) for found in re.findall(r"^(?:MLP|CNN|GPT) +[\d.,]+ +[\d.,]+ +([\d.]+)", table, re.MULTILINE)]
 
 
 def quotient(pair: list[float]) -> float:
