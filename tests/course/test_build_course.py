@@ -84,14 +84,16 @@ def test_the_committed_exercises_solutions_and_lesson_sources_are_up_to_date():
     assert build.main(["--check"]) == 0
 
 
-def test_the_readme_lists_the_lessons_by_their_first_lines(tmp_path, monkeypatch):
+def test_the_readme_lists_the_lessons_by_their_titles_and_times(tmp_path, monkeypatch):
     monkeypatch.setattr(build, "ROOT", tmp_path)
     (tmp_path / "authoring" / "lessons").mkdir(parents=True)
-    for stem, title in (("00_tour", "00 Tour: one line"), ("01_views", "01 Views")):
+    for stem, title in (("70_tour", "70 Tour: one line"), ("71_views", "71 Views")):
         (tmp_path / "authoring" / "lessons" / f"{stem}.py").write_text(f"# %% [markdown]\n# # {title}\n")
     page = build.with_lesson_list("Before.\n\nLessons: an old\nlist.\n\nAfter.\n")
-    entries = "[00](notebooks/00_tour.ipynb) Tour · [01](notebooks/01_views.ipynb) Views"
-    assert page == f"Before.\n\nLessons: {entries}. More are being built.\n\nAfter.\n"
+    before, listed, after = page.split("\n\n")
+    assert (before, after) == ("Before.", "After.\n")
+    entries = "[70](notebooks/70_tour.ipynb) Tour (¼ h) · [71](notebooks/71_views.ipynb) Views (¼ h)"
+    assert " ".join(listed.split()).startswith(f"Lessons: {entries}. In brackets")
     assert build.with_lesson_list(page) == page
 
 
