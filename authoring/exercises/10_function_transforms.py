@@ -78,7 +78,7 @@ faults = faults | {"moved": (torch.ones(1), torch.ones(2), torch.ones(1), torch.
 #
 # f maps a vector x of n numbers to one number, and H is the matrix of its second derivatives, n by n. `vs` is a (k, n): k
 # directions. Give the (k, n) whose rows are H times each of them, without ever making H: no tensor may have more than 4 k n
-# elements. Par is 60 operations, for any k. For f(x) = x[0] * x[1] and vs = [[1, 0], [2, 3]] it is [[0, 1], [3, 2]].
+# elements. Par is 60 operations, for any n and k. For f(x) = x[0] * x[1] and vs = [[1, 0], [2, 3]] it is [[0, 1], [3, 2]].
 
 
 # %%
@@ -116,6 +116,12 @@ def hessian_products(f, x, vs):
 # %% tags=["wrong"] says="Each row of vs is a direction of its own"
 def hessian_products(f, x, vs):
     return jvp(grad(f), (x,), (vs.sum(0),))[1]
+
+# %% tags=["wrong"] says="one row after the other"
+def hessian_products(f, x, vs):
+    rows = [grad(lambda x: grad(f)(x)[i])(x) for i in range(len(x))]
+    return torch.stack([vs @ row for row in rows], 1)
+
 
 # %% [markdown]
 # ## Your own stack: `mini/transforms.py`

@@ -91,12 +91,17 @@ def _(answer: Callable[..., Any]) -> None:
 
 @HESSIAN_PRODUCTS.case(f"par: {PAR} operations, for any number of directions", points=1, section="Whole matrices")
 def _(answer: Callable[..., Any]) -> None:
-    x, vs = torch.linspace(0.1, 1.0, 5, dtype=torch.float64), directions(50, 5)
+    rows = "H, one row after the other, is H as well. The product is a function of v, and needs no row of it."
+    judge_operations(answer, 40, 2, rows)
+    one_by_one = "One direction after the other. The product is a function of v, and vmap makes it one of many."
+    judge_operations(answer, 5, 50, one_by_one)
+
+
+def judge_operations(answer: Callable[..., Any], size: int, number: int, why: str) -> None:
+    x, vs = torch.linspace(0.1, 1.0, size, dtype=torch.float64), directions(number, size)
     got, work = measured(answer, lambda x: (x**4).sum(), x, vs)
+    text = f"{size} numbers, {number} directions"
     if not isinstance(got, Tensor) or got.shape != vs.shape:
-        raise WrongAnswer(f"5 numbers, 50 directions: got {got!r}")
+        raise WrongAnswer(f"{text}: got {got!r}")
     if len(work.names) > PAR:
-        raise WrongAnswer(
-            f"5 numbers, 50 directions: {len(work.names)} operations, par is {PAR}",
-            "One direction after the other. The product is a function of v, and vmap makes it one of many.",
-        )
+        raise WrongAnswer(f"{text}: {len(work.names)} operations, par is {PAR}", why)
