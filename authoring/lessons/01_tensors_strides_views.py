@@ -473,7 +473,7 @@ show(out)
 # - NumPy allows negative strides, and `array[::-1]` is a view there. PyTorch allows none, since too much of its code
 # counts upwards from the offset; `flip` copies. We follow PyTorch.
 # - In a compiled program with dynamic shapes, PyTorch's sizes and strides may be symbols instead of numbers, and `4*i0`
-# becomes `s1*i0`. That is lesson 18.
+# becomes `s1*i0`. That comes later.
 #
 # ## Exercises
 #

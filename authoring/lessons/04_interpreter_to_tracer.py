@@ -584,7 +584,7 @@ beside("04_graph", GraphModule({}, captured).code)
 # 50,000 lines; ours are about 60. Most of the difference is Python's library, one function after the other.
 # - `torch.fx.symbolic_trace` is tracing by running, with the same blind spots: its stand-ins are not tensors either. So is
 # `torch.jit.trace`, which records what happens to real tensors, and of each `if` the way that it went, with a warning.
-# - Its fake tensors can have symbolic sizes, so one graph serves many shapes. Ours have that too; it is lesson 18.
+# - Its fake tensors can have symbolic sizes, so one graph serves many shapes. Ours have that too; a later lesson shows it.
 # - Parameters of modules are inputs of the graph since version 2.5, as here. Before, a module was recognised by its
 # identity, and twelve equal layers, compiled one by one, were compiled twelve times.
 #

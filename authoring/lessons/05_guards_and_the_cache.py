@@ -476,7 +476,7 @@ for warning in told:
 # The message names the source that kept changing, so the cure is at hand: what changes at every call must not be *decided* at tracing time.
 # Make it a tensor, and it becomes an input of the graph, whose numbers nobody guards. Or don't read it in compiled code.
 # (`dynamic=False` switches off a third cure: the compiler can notice that a number keeps changing and treat it as a
-# symbol. That is lesson 18.)
+# symbol. That comes later.)
 
 # %%
 state, counter = State(), CompileCounter()
@@ -640,7 +640,7 @@ beside("05_guards", entry.guards)
 # a number may be given out again. Our generated functions simply hold on to the object.
 # - It guards the value of a number where ours guards the comparison: `config.gain > 1` pins the gain to 2.0 there.
 # - But it treats a number that changed once, be it a float, as a symbol from then on, so the storm above ends with its
-# second version. Ours does that for sizes and integers, in lesson 18.
+# second version. Ours does that for sizes and integers.
 # - Its cache hangs on the code object, so two wrappers around one function share it. Its `recompile_limit` is 8 as well; a
 # second limit, 256, counts all versions of a function together.
 # - A function that misses is looked up through the frame hook of lesson 07; ours is called through a wrapper with the same

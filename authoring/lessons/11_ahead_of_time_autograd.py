@@ -280,7 +280,7 @@ functional.graph.draw()
 # %% [markdown]
 # Every box leads somewhere now, and arrows say everything. The price seems high: the whole matrix is put together anew
 # for one row. But nothing of this has to happen in memory. Later floors turn the parts of such a `cat` into one loop,
-# and the memory plan of lesson 16 may well decide to do it in place.
+# and the memory plan of lesson 17 may well decide to do it in place.
 #
 # The package's `Functionalize`, in `aot/functionalize.py`, has the same shape, and an inverse for each kind of view
 # (`aot/aliasing/view_inverses.py`). It also covers what ours doesn't: `detach`, writes under `no_grad`, two results that share

@@ -603,4 +603,4 @@ beside("14_schedule", schedule(step))
 # `mini/fusion.py`, in five steps: groups by rows, the first stage where a loop may run, joining, the greedy loop, and one loop for
 # many dimensions. After it your softmax is one kernel of three stages. The package's version also ranks pairs by the bytes that they
 # save, checks what lies between two kernels, puts loops side by side that only read the same, and plans where buffers live; your plan
-# of the memory comes in lesson 16.
+# of the memory comes in lesson 17.

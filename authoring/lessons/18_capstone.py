@@ -539,7 +539,8 @@ Table([*rows, {"stage": "all"} | total])
 #   in C++, or replays a recorded CUDA graph. Yours does both in Python, and small models feel that.
 # - Its optimizers compile: `torch.compile(optimizer.step)`. State that changes with each step is kept in tensors, so
 #   that no guard fails. In yours the count of steps is a plain number.
-# - After the first recompilation for another size it makes the size a symbol, and one graph serves all batches.
+# - Any size can become a symbol there, many of them at a time, with inequalities between them as guards. Yours has one,
+#   the batch.
 # - Kernels are compiled in parallel, in processes of their own, and kept on disk, so the next start is quick.
 # - Losses are compared there, too: its benchmarks run each of some hundred models eagerly and compiled, and look at how
 #   far apart they are, measured against float64.

@@ -1,4 +1,4 @@
-"""Lesson 17. The same groups on a GPU: a thread for each element, or a block of threads for each row.
+"""The same groups on a GPU: a thread for each element, or a block of threads for each row.
 
 >>> graph = decompose(trace(lambda x: x / x.sum(1, True), fake((8, 1000))))
 >>> (group,) = fuse(Lowering(graph))
@@ -29,10 +29,10 @@ import functools
 import math
 
 import numpy as np
-from mini.emit import REDUCTIONS, Kernel
+from mini.emit import REDUCTIONS, Kernel, KernelStep
 from mini.fusion import Lowering, decompose, fake, fuse, numel, trace  # noqa: F401
 from mini.loops import Box, broadcast
-from mini.program import KernelStep, Program, flat
+from mini.program import Program, flat
 from mini.tensor import Layout, Storage, Tensor
 from numba import config, cuda
 

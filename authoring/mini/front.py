@@ -1,4 +1,4 @@
-"""Lesson 16. The door: `compile(function)`.
+"""Lesson 17. The door: `compile(function)`.
 
 >>> from mini.tensor import tensor
 >>> compile(lambda x: (x + 1).relu().sum())(tensor([1.0, -5.0, 2.0]))
@@ -12,7 +12,7 @@ from mini.program import Program
 BACKENDS = {"eager": lambda graph: graph.run, "aot_eager": aot(lambda graph: graph.run), "inductor": aot(Program)}
 
 
-# %% 16.13 the door
+# %% 17.7 the door
 def compile(function, backend="inductor", dynamic=None):
     """A function of tensors, or a module, as kernels; `backend` stops the way down earlier, or leads to a GPU."""
     if backend == "cuda":

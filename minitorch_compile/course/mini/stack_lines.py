@@ -47,7 +47,7 @@ STAGES = (
     ),
     Stage(
         "bytecode, guards, graphs",
-        ("interpreter", "graph", "tracer", "guards", "breaks", "frames"),
+        ("interpreter", "graph", "tracer", "guards", "breaks", "frames", "sizes"),
         ("dynamo", "fx"),
         ("_dynamo", "fx"),
     ),
@@ -58,7 +58,7 @@ STAGES = (
     Stage("prims", ("prims",), ("prims",), ("_decomp", "_refs", "_prims", "_prims_common", DECOMPOSITION)),
     Stage(
         "loops, fusion, kernels",
-        ("index", "loops", "fusion", "emit", "program", "front"),
+        ("index", "loops", "fusion", "emit", "products", "program", "front"),
         ("inductor", "compiler", "symbolic"),
         ("_inductor", "compiler", "utils/_sympy"),
         (DECOMPOSITION,),

@@ -25,6 +25,7 @@ import numpy as np
 from mini.fusion import Lowering, decompose, fake, fuse, numel, trace  # noqa: F401
 from mini.index import flatten
 from mini.interpreter import Unsupported
+from mini.sizes import at
 
 
 # %% 15.3 an exponential that vectorizes
@@ -223,3 +224,28 @@ def run_rows(code, rows, work, arrays):
     code(0, bounds[1], *arrays)
     for share in others:
         share.result()
+
+
+# %% given
+class KernelStep:
+    """A group's kernel, run over all of its rows."""
+
+    code = Kernel
+
+    def __init__(self, group, wanted):
+        self.group, self.kernel = group, self.code(group, wanted)
+        self.buffers = list(self.kernel.arguments)
+
+    def run(self, memory):
+        self.run_part(memory, None)
+
+    def run_part(self, memory, part):
+        """All rows, or those of `part` = (low, high), on this thread."""
+        kernel, arrays = self.kernel, [memory[buffer] for buffer in self.buffers]
+        if part is None:
+            run_rows(machine_code(kernel.source), *at((kernel.rows, kernel.work), memory.get("s0")), arrays)
+        else:
+            machine_code(kernel.source)(*part, *arrays)
+
+    def __repr__(self):
+        return str(self.group)

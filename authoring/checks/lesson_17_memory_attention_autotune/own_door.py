@@ -1,4 +1,4 @@
-"""Exercise 16.13: the door of one's own stack."""
+"""Exercise 17.7: the door of one's own stack."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from minitorch_compile.course.checking.exercise import WrongAnswer
 from minitorch_compile.course.checking.step import Step
 
 OWN_DOOR = Step(
-    "16.13",
+    "17.7",
     "the door",
     file="front",
     minutes=8,
@@ -22,7 +22,7 @@ OWN_DOOR = Step(
         " for.",
     ),
 )
-SECTION = "While it's hot"
+SECTION = "One program"
 NAMES = "An unknown backend must be told, with the names there are, and not replaced by another."
 MODULE = "A module is called, too, but has no bytecode of its own: wrap it in a function."
 ONCE = "The same function object must keep what it compiled: one Region for all calls."
@@ -50,11 +50,11 @@ def _(mini: Any) -> None:
         compiled = mini.front.compile(lambda v: v + 1, backend)
         made: list[int] = []
         before = mini.emit.machine_code
-        mini.program.machine_code = lambda source, m=made, b=before: m.append(1) or b(source)
+        mini.emit.machine_code = lambda source, m=made, b=before: m.append(1) or b(source)
         try:
             compiled(x)
         finally:
-            mini.program.machine_code = before
+            mini.emit.machine_code = before
         if bool(made) is not kernels:
             raise WrongAnswer(f"backend {backend!r} ran {len(made)} kernels", "Each name leads to its own backend.")
     try:

@@ -1,4 +1,4 @@
-"""Exercise 16.6: whether a kernel may write a buffer over one that it reads for the last time."""
+"""Exercise 17.2: whether a kernel may write a buffer over one that it reads for the last time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from minitorch_compile.inductor.schedule.group import Group
 from minitorch_compile.tensor.numerics.dtype import float32
 
 IN_PLACE = Exercise(
-    "16.6",
+    "17.2",
     "over the dead",
     answer="overwrites_safely",
     minutes=20,

@@ -1,4 +1,4 @@
-"""Exercise 16.12: a call of a program."""
+"""Exercise 17.6: a call of a program."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 from minitorch_compile.course.checking.exercise import WrongAnswer
 from minitorch_compile.course.checking.step import Step
 
-from .own_programs import judge_values, tensors
+from ..lesson_16_products_and_epilogues.own_programs import judge_values, tensors
 
 OWN_CALL = Step(
-    "16.12",
+    "17.6",
     "a call",
     file="program",
     minutes=12,
@@ -24,7 +24,7 @@ OWN_CALL = Step(
         "Then each step runs in memory, and each output becomes Tensor(Storage(array, dtype), Layout.dense(sizes)).",
     ),
 )
-SECTION = "Many lives in one block"
+SECTION = "One program"
 FRESH = "Who has the first call's result must not see it change: outputs get new memory at each call."
 OFFSET = "The input is a part of a larger storage: take its memory from its own first element on, as flat does."
 

@@ -1,4 +1,4 @@
-"""Exercise 16.10: from a graph to the steps of a program."""
+"""Exercise 17.4: from a graph to the steps of a program."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 from minitorch_compile.course.checking.exercise import WrongAnswer
 from minitorch_compile.course.checking.step import Step
 
-from .own_programs import judge_values
+from ..lesson_16_products_and_epilogues.own_programs import judge_values
 
 OWN_STEPS = Step(
-    "16.10",
+    "17.4",
     "the whole program",
     file="program",
     minutes=20,
@@ -25,7 +25,7 @@ OWN_STEPS = Step(
         " product's too. At the end the constants of the graph, and self.allocate(*self.plan()).",
     ),
 )
-SECTION = "While it's hot"
+SECTION = "One program"
 WANTED = "Another group reads this buffer: it must be in memory, though it is no output."
 HOT = "The kernel reads only the rows that the product has just made: it belongs to the product's step."
 PLAN = "The plan asks each step for its buffers: a step with an epilogue has those of both."

@@ -1,4 +1,4 @@
-"""Exercise 16.11: buffers that share memory."""
+"""Exercise 17.5: buffers that share memory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from minitorch_compile.course.checking.exercise import WrongAnswer
 from minitorch_compile.course.checking.step import Step
 
 OWN_PLAN = Step(
-    "16.11",
+    "17.5",
     "a plan of the memory",
     file="program",
     minutes=25,

@@ -1,4 +1,4 @@
-"""Exercise 16.5: softmax of blocks, each corrected when a larger score comes."""
+"""Exercise 17.1: softmax of blocks, each corrected when a larger score comes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from minitorch_compile.course.checking.exercise import Exercise, NotWritten, WrongAnswer
 
 ONLINE_SOFTMAX = Exercise(
-    "16.5",
+    "17.1",
     "a block of keys",
     answer="merge",
     minutes=15,

@@ -1,4 +1,4 @@
-"""Exercise 16.8: a product, and what follows it block by block."""
+"""Exercise 16.5: a product, and what follows it block by block."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from minitorch_compile.course.checking.step import Step
 from .own_programs import lowered
 
 OWN_PRODUCT = Step(
-    "16.8",
+    "16.5",
     "a product, and what follows it block by block",
-    file="program",
+    file="products",
     minutes=20,
     hints=(
         "A product is NumPy's: np.matmul(x, y, out=out), of arrays that `array_of` makes of flat memory and a layout.",
@@ -40,7 +40,7 @@ def run(mini: Any, sizes: tuple[int, int, int], per_row: int, block: int) -> tup
     """Run a product with an epilogue that notes its part, and how many rows of the product are there by then."""
     rows, inner, columns = sizes
     lowering, (call,) = lowered(mini, lambda x, y: x @ y, [(rows, inner), (inner, columns)])
-    step = mini.program.ProductStep(call)
+    step = mini.products.ProductStep(call)
     if set(step.buffers) != {call.buffer, *lowering.inputs}:
         raise WrongAnswer(f"buffers of a product: {[buffer.name for buffer in step.buffers]}", BUFFERS)
     x, y = [np.arange(1, buffer.sizes[0] * buffer.sizes[1] + 1, dtype=np.float32) for buffer in lowering.inputs]
@@ -68,7 +68,7 @@ def run(mini: Any, sizes: tuple[int, int, int], per_row: int, block: int) -> tup
 def _(mini: Any) -> None:
     run(mini, (3, 2, 4), 0, 64)
     lowering, (call,) = lowered(mini, lambda x, y: x @ y, [(2, 3, 4), (4, 5)])
-    step = mini.program.ProductStep(call)
+    step = mini.products.ProductStep(call)
     x, y = np.arange(24, dtype=np.float32), np.arange(20, dtype=np.float32)
     out = np.zeros(30, np.float32)
     step.run({lowering.inputs[0]: x, lowering.inputs[1]: y, call.buffer: out})

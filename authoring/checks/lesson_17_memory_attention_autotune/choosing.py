@@ -1,4 +1,4 @@
-"""Exercise 16.7: times of several candidates, on a machine that is sometimes disturbed, or as they are remembered."""
+"""Exercise 17.3: times of several candidates, on a machine that is sometimes disturbed, or as they are remembered."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from minitorch_compile.course.checking.exercise import Exercise, NotWritten, Wro
 from minitorch_compile.course.splicing.splice import splice
 
 CHOOSING = Exercise(
-    "16.7",
+    "17.3",
     "times to choose by",
     answer="timed",
     minutes=15,

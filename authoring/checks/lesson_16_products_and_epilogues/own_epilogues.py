@@ -1,4 +1,4 @@
-"""Exercise 16.9: which kernels may run block by block after a product."""
+"""Exercise 16.6: which kernels may run block by block after a product."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from minitorch_compile.course.checking.step import Step
 from .own_programs import product_and_kernel
 
 OWN_EPILOGUES = Step(
-    "16.9",
+    "16.6",
     "what may be an epilogue",
-    file="program",
+    file="products",
     minutes=20,
     hints=(
         "A kernel may follow if each of its rows needs nothing of the product but what belongs to that row: then a"

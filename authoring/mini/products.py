@@ -1,0 +1,63 @@
+"""Lesson 16. Products, and the kernels that follow them while their rows are still in the cache.
+
+>>> graph = decompose(trace(lambda x, w: (x @ w + 1).tanh(), fake((64, 8)), fake((8, 16))))
+>>> lowering = Lowering(graph)
+>>> product, group = fuse(lowering)
+>>> step, kernel = ProductStep(product), KernelStep(group, {*lowering.outputs})
+>>> step, kernel, step.takes(kernel)
+(buf0 = matmul(x0, x1), rows (1024,): buf1, True)
+"""
+
+import numpy as np
+from mini.emit import KernelStep, at, flatten
+from mini.fusion import Lowering, decompose, fake, fuse, numel, trace  # noqa: F401
+from mini.index import Index
+
+
+# %% given
+def array_of(memory, layout):
+    """The elements that a layout names in flat memory."""
+    item = memory.itemsize
+    return np.ndarray(layout.sizes, memory.dtype, memory, layout.offset * item, [item * n for n in layout.strides])
+
+
+# %% 16.5 a product, and what follows it block by block
+class ProductStep:
+    """out = x @ y; and where a kernel follows that works on its rows, block by block, while they are in the cache."""
+
+    block = 64
+
+    def __init__(self, call):
+        self.call, self.epilogue = call, None
+        self.buffers = [call.buffer, *[buffer for buffer, _ in call.arguments]]
+
+    def run(self, memory):
+        batch, places = memory.get("s0"), [*self.call.arguments, (self.call.buffer, self.call.buffer.layout)]
+        x, y, out = [array_of(memory[buffer], at(layout, batch)) for buffer, layout in places]
+        if self.epilogue is None:
+            np.matmul(x, y, out=out)
+            return
+        count = len(out)
+        per_row = at(self.epilogue.kernel.rows, batch) // count
+        for low in range(0, count, self.block):
+            high = min(low + self.block, count)
+            np.matmul(x[low:high], y, out=out[low:high])
+            self.epilogue.run_part(memory, (low * per_row, high * per_row))
+
+    def __repr__(self):
+        return str(self.call) + (f", then {self.epilogue}" if self.epilogue else "")
+
+    # %% 16.6 what may be an epilogue
+    def takes(self, step):
+        """Whether a kernel's rows are the product's, one by one or each in equally many parts."""
+        out = self.call.buffer
+        if self.epilogue or not isinstance(step, KernelStep) or len(out.sizes) != 2 or 0 in out.sizes:
+            return False
+        group, rows = step.group, step.kernel.rows
+        reads = [index for loop in group.loops for buffer, index in group.reads(loop) if buffer is out]
+        if not reads or not rows or type(rows) is not type(out.sizes[0]):  # both depend on the batch, or none
+            return False
+        variables = (Index() if n == 1 else Index.variable(f"i{d}", n) for d, n in enumerate(group.rows))
+        size = numel(out.sizes) // rows  # what one row of the kernel has of the product
+        row = flatten(tuple(variables), group.rows)
+        return all((index - row * size).within(size) for index in reads) and not rows % out.sizes[0]
