@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-STACK_SECTION = "A tape in thirty lines"
+STACK_SECTION = "A tape in twenty lines"
 
 
 def doubles(mini: Any, values: Any) -> Any:
