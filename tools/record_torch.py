@@ -176,7 +176,7 @@ def output_code(function: Any, *args: Any) -> str:
 def without_machine(text: str) -> str:
     """The text without what another machine or another run would say."""
     text = re.sub(r"0x[0-9a-f]{4,}", "0x...", text)
-    text = re.sub(r"\b\d{12,}\b", "...", text)  # ids of objects
+    text = re.sub(r"(?<![.\w])\d{12,}\b", "...", text)  # ids of objects
     text = re.sub(r'"/[^"]*/', '"', text)
     return re.sub(r"[ \t]+$", "", text, flags=re.MULTILINE).strip("\n")
 
@@ -363,6 +363,32 @@ def _(space: Space) -> Texts:
     code = between(output_code(space["gelu_like"], torch.randn(512, 2048)), "#include", "'" * 3)
     lines = [line for line in code.splitlines() if "integer_div" not in line]
     return {"the kernel, in C++": re.sub(r"static_cast<int64_t>\((\w+)\)", r"\1", "\n".join(lines))}
+
+
+@records(
+    "16_epilogue",
+    "finished",
+    cut="the checks of sizes, deletions, and the file around; of the kernel, all but its body",
+)
+def _(space: Space) -> Texts:
+    import torch
+
+    code = output_code(space["finished"], torch.randn(8192, 128), torch.randn(512, 128), torch.randn(512))
+    body = re.findall(r"^ +(for\(.*|auto .*|tmp\d+\.store.*)$", code, re.MULTILINE)
+    return {"the call": call_of(code), "the kernel": re.sub(r"static_cast<int64_t>\((\w+)\)", r"\1", "\n".join(body))}
+
+
+@records("17_attention", "by_hand", cut="the checks of sizes, deletions, and the file around")
+def _(space: Space) -> Texts:
+    import torch
+
+    return {"the call": call_of(output_code(space["by_hand"], *(torch.randn(1, 4, 1024, 64) for _ in range(3))))}
+
+
+def call_of(code: str) -> str:
+    """What Inductor's function `call` does."""
+    lines = between(code, "def call(self", "runner =").splitlines()
+    return "\n".join(line[4:] for line in lines if not re.match(r" +(del |assert_|args.clear|#)", line))
 
 
 # --- files

@@ -164,4 +164,25 @@ PREDICTIONS = (
         "It is the whole bundle, with `nnan` in it, so x != x is known to be false.",
         lambda text: str(re.findall(r"\['(\w+)'\] +False", text)[-1]),
     ),
+    Prediction(
+        "16.epilogue",
+        "second",
+        "Which of them can work on some rows of the product before the others exist?",
+        "A gelu needs one number at a time; a sum down the columns needs the last row.",
+        lambda text: "second" if text.rpartition("only a block is ever there")[0].count("kernel 2") else "first",
+    ),
+    Prediction(
+        "17.kernels",
+        1,
+        "Does anybody need the scores afterwards?",
+        "The scores never lie in memory, so nothing stands between the two products.",
+        lambda text: number(r"^(\d+) kernels?", text),
+    ),
+    Prediction(
+        "17.tuned",
+        "remembered",
+        "What is the file for?",
+        "The key is the same, so the choice is read from the file.",
+        lambda text: text.split()[-1],
+    ),
 )

@@ -419,6 +419,14 @@ draw_bars(milliseconds(calls, rounds=6), unit="ms, inner size 256")
 # Products do, and so do convolutions. A group may be the epilogue if each step of its outermost loop reads only the
 # piece that has just been made. That is lesson 14's question, and the addresses answer it. So a bias, an activation,
 # even a layer normalisation along the rows fits, and a sum down the columns doesn't.
+#
+# *Predict*: the first of the two programs below sums the columns of a linear layer's result, the second takes a gelu
+# of it. In which can the loops be an epilogue of the product, the first or the second?
+
+# %%
+from minitorch_compile.course import predict
+
+predict("16.epilogue", None)
 
 # %% tags=["varies"]
 from minitorch_compile.nn import functional as F
@@ -442,6 +450,26 @@ for program in (
 print(*[line.strip() for line in seen.source.splitlines() if " InTurns(" in line], sep="\n")
 
 # %% [markdown]
+# ## Beside PyTorch
+#
+# A linear layer and a gelu, from the package and from PyTorch, without any tuning:
+
+# %% tags=["varies"]
+from minitorch_compile.course.drawings.beside import beside
+
+
+def finished(x, w, b):
+    return F.gelu(F.linear(x, w, b))
+
+
+beside("16_epilogue", torch.compiler.inspect(finished, *layer).schedule)
+
+# %% [markdown]
+# Both have one product and one loop. PyTorch leaves the product to a library, which adds the bias, too. Then its
+# kernel goes over the whole result and overwrites it in place: so all of it has gone to memory and come back. Ours
+# finishes each block while it is near. With `max-autotune` PyTorch would try its own template, whose epilogue is the
+# gelu.
+#
 # ## What PyTorch does differently
 #
 # - On a GPU, products come from cuBLAS, or from *templates*: Triton source with holes for tile sizes and for the

@@ -138,6 +138,13 @@ draw_lines(
 # In the package it is an operation, `flash_attention`, with a kernel in `kernels/attention.py`. You needn't know. A pass
 # looks for softmax between two products in whatever you have written, and puts the operation there if the scores
 # wouldn't fit into the cache anyway.
+#
+# *Predict*: a product, a division, a softmax and another product. How many kernels will that be?
+
+# %%
+from minitorch_compile.course import predict
+
+predict("17.kernels", None)
 
 
 # %% tags=["varies"]
@@ -400,6 +407,13 @@ def chosen(shape, file):
     return remembered[key], "measured"
 
 
+# %% [markdown]
+# *Predict*: three shapes are asked for, of which the third is the first again. What will be said of it in the last
+# word of its line?
+
+# %%
+predict("17.tuned", None)
+
 # %% tags=["varies"]
 file = Path(tempfile.mkdtemp()) / "choices.json"
 for shape in (16384, 32, 480), (4096, 256, 480), (16384, 32, 480):
@@ -429,6 +443,20 @@ print(*(record.text for record in records), sep="\n")
 # Run the notebook a second time, and it says "remembered". Without the mode nothing is timed. Then a few numbers in
 # `packed_products.py` decide, which were measured on the author's machines, and the same program is compiled in the
 # same way each time.
+#
+# ## Beside PyTorch
+#
+# The attention that was written by hand, in the end:
+
+# %% tags=["varies"]
+from minitorch_compile.course.drawings.beside import beside
+
+beside("17_attention", torch.compiler.inspect(by_hand, *heads).schedule)
+
+# %% [markdown]
+# Nobody has said that this is attention, and both have found out, by looking for a softmax between two products.
+# PyTorch calls a kernel that people have written, `_scaled_dot_product_flash_attention_for_cpu`, and has found the 8
+# as a factor of 0.125. Both kernels also give a number or two for each query, in case a backward pass wants them.
 #
 # ## What PyTorch does differently
 #

@@ -279,6 +279,21 @@ FIRST: dict[str, dict[str, Check]] = {
         "1 ulp for most": TORCH + "sleef's functions of 1 ulp",
         "a few hundred lines of our own": "inductor/kernels/vecmath",
     },
+    "16": {
+        "nearly four megabytes": lambda it: 960 * 960 * 4 == 3_686_400,
+        "b comes from far away 960 times": lambda it: "N = 960" in it.code,
+        "has 18 kB": lambda it: 48 * 96 * 4 == 18_432,
+        "that's 11 loads for 24 multiplications": lambda it: (8 + 3, 8 * 3) == (11, 24),
+        "is about 18 operations on 8 bytes": lambda it: 'points["exp"] = (18 / 8' in it.code,
+        "eight times as much to multiply": lambda it: 256 / 32 == 8,
+        "It has two kernels": "the line that the cell prints",
+    },
+    "17": {
+        "Twice the length is four times the scores, but only twice the rest": "the square of a double",
+        "would have been sixteen megabytes": lambda it: 4 * 1024 * 1024 * 4 == 16 * 2**20,
+        "the first touch of each 4096 bytes": MACHINE,
+        "until half of the calls are spoilt": IDIOM,
+    },
     "18": {
         "which is a good dozen operations": "what the MLP calls between its two products, in the drawing of its graph",
         "Two lines, of which you see one": "the drawing",

@@ -23,7 +23,7 @@ def test_every_file_is_one_of_the_script():
 
 def test_every_lesson_from_03_on_shows_one():
     shown = {lesson for lesson, text in LESSONS.items() if re.search(rf'beside\("{lesson}_\w+"', text)}
-    assert shown >= {lesson for lesson in LESSONS if lesson >= "03"} - {"16", "17", "18"}
+    assert shown >= {lesson for lesson in LESSONS if lesson >= "03"} - {"18"}
 
 
 @each_recording
@@ -44,7 +44,7 @@ def test_it_is_short_and_tells_nothing_of_the_machine(name):
     text = (FOLDER / f"{name}.txt").read_text(encoding="utf-8")
     assert text.startswith("%% PyTorch 2.13")
     assert len(text.splitlines()) <= record_torch.LINES
-    assert not re.search(r"/home/|/work/|/tmp/|0x[0-9a-f]{4}|\b\d{12,}\b|latency", text)
+    assert not re.search(r"/home/|/work/|/tmp/|0x[0-9a-f]{4}|(?<![.\w])\d{12,}\b|latency", text)
     assert all(part for heading, part in recording(name).parts.items() if heading == FUNCTION)
     assert "\n" in recording(name).theirs
 
