@@ -30,9 +30,10 @@ import math
 
 import numpy as np
 from mini.emit import REDUCTIONS, Kernel, KernelStep
-from mini.fusion import Lowering, decompose, fake, fuse, numel, trace  # noqa: F401
+from mini.fusion import Lowering, decompose, fake, fuse, trace  # noqa: F401
 from mini.loops import Box, broadcast
 from mini.program import Program, flat
+from mini.sizes import at, batch_of
 from mini.tensor import Layout, Storage, Tensor
 from numba import config, cuda
 
@@ -90,7 +91,7 @@ class CudaKernelStep(KernelStep):
     code = CudaKernel
 
     def run(self, memory):
-        rows, arrays = self.kernel.rows, [memory[buffer] for buffer in self.buffers]
+        rows, arrays = at(self.kernel.rows, memory["s0"]), [memory[buffer] for buffer in self.buffers]
         blocks = min(rows if self.kernel.cooperative else -(-rows // THREADS), BLOCKS)
         if blocks:
             gpu_code(self.kernel.source)[blocks, THREADS](0, rows, *arrays)
@@ -114,14 +115,18 @@ class CudaProgram(Program):
     lower, kernel_step = CudaLowering, CudaKernelStep
 
     def allocate(self, places, sizes):
-        return {buffer: cuda.device_array(max(numel(buffer.sizes), 1), buffer.dtype) for buffer in places}
+        return {buffer: cuda.device_array(max(self.count(buffer), 1), buffer.dtype) for buffer in places}
 
-    def __call__(self, *inputs):
-        memory = {**self.arena, **{buffer: cuda.to_device(data) for buffer, data in self.constants.items()}}
+    def __call__(self, *inputs, batch=None):
+        batch = batch or batch_of(self.lowering.inputs, inputs)
+        if self.arena is None or self.batch != batch:
+            self.batch = batch
+            self.arena = self.allocate(*self.plan())
+        memory = {**self.arena, "s0": batch} | {b: cuda.to_device(data) for b, data in self.constants.items()}
         for buffer, tensor in zip(self.lowering.inputs, inputs, strict=True):
-            memory[buffer] = cuda.to_device(flat(tensor, buffer.layout))
+            memory[buffer] = cuda.to_device(flat(tensor, at(buffer.layout, batch)))
         memory |= self.allocate(self.lowering.outputs, [])
         for step in self.steps:
             step.run(memory)
-        results = [(b, memory[b].copy_to_host()[: numel(b.sizes)]) for b in self.lowering.outputs]
-        return [Tensor(Storage(data, b.dtype), Layout.dense(b.sizes)) for b, data in results]
+        results = [(b, memory[b].copy_to_host()[: self.count(b)]) for b in self.lowering.outputs]
+        return [Tensor(Storage(data, b.dtype), Layout.dense(at(b.sizes, batch))) for b, data in results]
