@@ -6,7 +6,7 @@ PY := .venv/bin/python
 GRAPHS ?= --count 20000 --kernels python
 COMPILED_GRAPHS ?= --count 600 --seed 100000
 .DEFAULT_GOAL := help
-.PHONY: help setup lab tour test test-all coverage lint bench bench-peers fuzz processors partitions grade progress mini-test browser course lock test-pythons clean distclean
+.PHONY: help setup lab tour test test-all coverage lint bench bench-peers fuzz processors partitions grade progress mini-test browser course course-check lock test-pythons clean distclean
 
 help:  ## this list
 	@echo "minitorch_compile: rebuild the PyTorch 2 compile stack, one readable floor at a time"
@@ -75,6 +75,9 @@ processors: setup  ## the tests of kernels as other processors run them (AVX2, S
 
 course: setup  ## build notebooks/, exercises/ and solutions/ from authoring/
 	@$(PY) tools/build_course.py
+
+course-check: setup  ## run all lessons, all solutions and mini after each lesson under Python 3.11, 3.12 and 3.13 (LESSONS="05 18", PYTHONS=3.12)
+	@$(PY) tools/course_check.py $(LESSONS) $(if $(PYTHONS),--pythons $(PYTHONS))
 
 browser: setup  ## open lesson 00 in a headless Chromium, run all cells, keep a picture in build/
 	@$(PY) tools/browser_check.py
