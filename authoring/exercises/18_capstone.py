@@ -244,14 +244,15 @@ def how_near(make, batches, loss_a, loss_b):
 class Reader(nn.Module):
     """Scores for images of 8 by 8."""
 
-    ### BEGIN SOLUTION
     def __init__(self):
+        ### BEGIN SOLUTION
         self.hidden, self.norm, self.scores = nn.Linear(64, 32), nn.LayerNorm(32), nn.Linear(32, 10)
+        ### END SOLUTION
 
     def forward(self, images):
+        ### BEGIN SOLUTION
         return self.scores(self.norm(self.hidden(images.reshape(-1, 64))).relu())
-
-    ### END SOLUTION
+        ### END SOLUTION
 
 
 # %%
@@ -319,17 +320,18 @@ class Reader(nn.Module):
 class Rows(nn.Module):
     """Scores for images of 8 by 8, read as 8 rows."""
 
-    ### BEGIN SOLUTION
     def __init__(self):
+        ### BEGIN SOLUTION
         self.see, self.keep, self.say = nn.Linear(8, 32), nn.Linear(32, 32), nn.Linear(32, 10)
+        ### END SOLUTION
 
     def forward(self, images):
+        ### BEGIN SOLUTION
         state = self.see(images[:, 0]).tanh()
         for row in range(1, 8):
             state = (self.see(images[:, row]) + self.keep(state)).tanh()
         return self.say(state)
-
-    ### END SOLUTION
+        ### END SOLUTION
 
 
 # %%

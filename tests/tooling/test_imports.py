@@ -15,6 +15,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 # A drawing uses whichever Graphviz there is; pygraphviz is one that a user may have brought. einops is imported only
 # after the user's program imported it, and IPython where a notebook runs.
 OPTIONAL = {"pygraphviz", "einops", "ipython"}
+DISTRIBUTIONS = {"sklearn": "scikit-learn"}  # where the module has another name
 
 
 def names(requirements: list[str]) -> set[str]:
@@ -30,9 +31,8 @@ def third_party(files: list[Path]) -> set[str]:
                 modules |= {alias.name.partition(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
                 modules.add(node.module.partition(".")[0])
-    return {
-        canonicalize_name(name) for name in modules - set(sys.stdlib_module_names) - {"minitorch_compile", "authoring"}
-    }
+    foreign = modules - set(sys.stdlib_module_names) - {"minitorch_compile", "authoring"}
+    return {canonicalize_name(DISTRIBUTIONS.get(name, name)) for name in foreign}
 
 
 def test_the_compiler_imports_only_what_it_declares() -> None:
