@@ -24,7 +24,14 @@ WRONG = [
     for lesson in all_lessons()
     for number, cell, says in build.wrong_answers(AUTHORING / f"{lesson.name}.py")
 ]
-each_exercise = pytest.mark.parametrize(("lesson", "exercise"), EXERCISES, ids=[e.number for _, e in EXERCISES])
+TRAINS = {"18"}  # lessons whose checks train models, for seconds
+each_exercise = pytest.mark.parametrize(
+    ("lesson", "exercise"),
+    [
+        pytest.param(lesson, each, id=each.number, marks=[pytest.mark.slow] if lesson.number in TRAINS else [])
+        for lesson, each in EXERCISES
+    ],
+)
 
 
 def code(notebook) -> list[str]:

@@ -31,6 +31,7 @@ def right_answers(exercise: Exercise, cells: list[str]) -> dict[str, Any]:
         return dict(answer)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("lesson", "exercise"), PREDICTIONS, ids=[e.number for _, e in PREDICTIONS])
 def test_the_answer_to_a_missed_question_is_not_told(lesson: Lesson, exercise: Exercise) -> None:
     cells = solution_cells(lesson)

@@ -4,12 +4,12 @@ The cases get the composed package. Of the other steps it has the learner's own,
 fails among these, it is tried among the reference's: one wrong step never blocks another.
 
 >>> from minitorch_compile.course.checking.exercise import WrongAnswer
->>> loop = Step("15.6", "the loop over the rows", file="emit", minutes=5, hints=("a", "b", "c"))
+>>> loop = Step("15.9", "the loop over the rows", file="emit", minutes=5, hints=("a", "b", "c"))
 >>> @loop.case("it writes a loop", points=1, section="Kernels")
 ... def _(mini):
 ...     if mini.emit.outer() != "for":
 ...         raise WrongAnswer(f"outer() gave {mini.emit.outer()!r}")
->>> cell = "%%mini emit 15.6\\ndef outer():\\n    return 'while'"
+>>> cell = "%%mini emit 15.9\\ndef outer():\\n    return 'while'"
 >>> submission, = loop.submissions([cell])
 >>> with loop.loaded(submission.job) as answer:
 ...     try:

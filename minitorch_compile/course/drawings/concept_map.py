@@ -3,8 +3,8 @@
 >>> draw_concepts({"01": ("Tensors", "1 h"), "02": ("Ops", "1 h")})
 node  label       value  reads
 ----  ----------  -----  -----
-01    01 Tensors
-02    02 Ops             01
+01    01 Tensors  1 h
+02    02 Ops      1 h    01
 """
 
 from __future__ import annotations
