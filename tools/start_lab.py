@@ -36,6 +36,9 @@ def lab_command(options: list[str]) -> list[str]:
 
 
 def main() -> None:
+    if {"-h", "--help"} & set(sys.argv[1:]):
+        print(__doc__)
+        return
     os.chdir(ROOT)
     for folder in ("notebooks", "exercises", "solutions"):
         protect(ROOT / folder)

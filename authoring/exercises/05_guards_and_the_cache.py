@@ -580,14 +580,16 @@ check("05.9")
 # (64, 10) is compiled anew for each of them. So the first size of an input may be a formula: `s0`, the batch, which is 2
 # at least. What is made of it are formulas, too: `64 * s0` elements, `s0 - 1` rows but the first. Each is a pair: the
 # factor of s0, and a number. `product(a, b, c, d)` is the pair of (a * s0 + b) * (c * s0 + d), or None: s0 * s0 is none of
-# these formulas. `quotient` and `remainder` are those of (a * s0 + b) // (c * s0 + d), for each s0 from 2 on; there are
-# three cases, and None for all the others.
+# these formulas. `quotient` and `remainder` are those of (a * s0 + b) // (c * s0 + d), for each s0 from 2 on. Three cases
+# are known: a divisor without s0 that divides `a`; a divisor that is always more than a dividend without s0; and a divisor
+# of which the dividend is a whole number of times. None for all the others.
 #
 # Strides need no formulas: the batch comes first, and the stride of a dimension depends on those behind it. That is why
 # `mini` can be so short about it: only the first size is a formula, where PyTorch allows one for any.
 #
 # A call has numbers again. `batch_of(fakes, tensors)` finds s0 where a fake has a formula, a `Size` with `times` and `plus`;
-# `at(value, batch)` puts it in.
+# if none has one, it is None. `at(value, batch)` puts it in, also within a tuple or a `Layout`; anything else stays as it
+# is, and so does everything if the batch is None.
 
 
 # %% step="05.10"

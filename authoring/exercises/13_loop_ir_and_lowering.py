@@ -246,7 +246,7 @@ faults = faults | {"in_fours": (torch.tensor([1.0, 2.0, 3.0, 4.0, 5.0]),)}
 # the quotient or the remainder of a formula by n. `Atom(op, of, n)` has `op` "", "//" or "%"; `of` is the variable's name or the
 # formula, `n` how many values the variable takes, or the divisor. Its `text` is Python: `i`, `i // 3`, `(i + j) % 3`; `low` and
 # `high` are its bounds. `Index(terms, constant)` keeps `terms`, a tuple of pairs (atom, count) sorted by the atoms' text, without
-# counts of 0. `bounds()` gives the least and the greatest value that it may have, each term taken on its own.
+# counts of 0; it takes them as such pairs or as a dictionary from atom to count. `bounds()` gives the least and the greatest value that it may have, each term taken on its own.
 
 
 # %% step="13.3"
@@ -414,7 +414,8 @@ check("13.5")
 #
 # Count the elements of a tensor through, row by row: `flatten(index, sizes)` is the position of the one at `index`, and
 # `split(flat, sizes)` is the index of the one at a position. Both take and give formulas. A reshape is the one after the other.
-# The first index needs no remainder: it is what is left, whatever the first size is.
+# The first index needs no remainder: it is what is left, whatever the first size is. A size may be 0: then there is nothing to
+# find, but the loop over it is lowered like any other, so `split` must give some formulas.
 
 
 # %% step="13.6"

@@ -238,7 +238,7 @@ check("15.4")
 # ## 15.5 Values, calls and branches
 #
 # The other half of the class, three methods. `value(number, dtype)`: text that evaluates to the number in that dtype, also for
-# infinities and NaN. `call(op, args, dtype, dtypes)`: `EXPRESSIONS[op]`, filled with the arguments, gets a name; for float32
+# infinities and NaN; a boolean is `True` or `False`. `call(op, args, dtype, dtypes)`: `EXPRESSIONS[op]`, filled with the arguments, gets a name; for float32
 # `kernel.single` may have a better form; `"to"` is a conversion; and since Numba computes all integers in 64 bits, a result of
 # an integer dtype is wrapped in it again. `inside(conditions, value, dtype)`: conditions are triples (low, i, high as text is
 # `low <= i < high`); a name is zero unless all of them hold, else what the call `value()` gives, whose lines belong into the
@@ -284,7 +284,7 @@ check("15.5")
 # A `Kernel` is a group's text. Its constructor notes the group, the buffers that somebody `wanted` outside, no `arguments` and
 # nothing `made`; `rows` (how many) and `work` (rows times the inside of all stages); then it writes itself and keeps the
 # `source`, which begins `def kernel(low, high, x0, ...):` with the names of all arguments. `argument(buffer)` notes a buffer and
-# gives its name. `write(w)`: a loop from `low` to `high`, over `i0` if the rows have one dimension, else over `row`, from which
+# gives its name; Numba has no float16 on a CPU, so for such a buffer it raises `Unsupported`, which says so. `write(w)`: a loop from `low` to `high`, over `i0` if the rows have one dimension, else over `row`, from which
 # a line each takes the indices: `i0 = row // 4 % 3`. Then `self.write_stage(w, stage)` for all stages. The range itself comes
 # from a method `row_range()`: on a GPU it will be another one.
 
@@ -402,13 +402,22 @@ check("15.8")
 # `machine_code(source)` makes the text a function (`exec`, with `np`, `math`, `exp32` and `tanh32` as its names) and gives it to
 # `numba.njit`, such that it lets other threads run, divides by zero as NumPy does, and may reorder sums but must keep NaN. Equal
 # texts are compiled once. `run_rows(code, rows, work, arrays)` calls `code(low, high, *arrays)`: all rows at once if `work` is
-# less than `ENOUGH`, else in `THREADS` shares (but not more than rows), the first here and the others in the `pool`. It comes
-# back when all are done, and raises what one of them raised.
+# less than `ENOUGH`, else in `THREADS` shares (but not more than rows, and at least one: there may be no rows), the first here and
+# the others in the `pool`. It comes back when all are done, and raises what one of them raised.
 
 # %% step="15.9"
 @functools.cache
 def machine_code(source):
     """Equal kernels are compiled once: twelve layers alike cost one."""
+
+
+THREADS = min(os.cpu_count() or 1, 8)
+ENOUGH = 100_000  # elements for which a second thread pays
+pool = ThreadPoolExecutor(THREADS)
+
+
+def run_rows(code, rows, work, arrays):
+    """All rows, or equal shares of them side by side: machine code runs without the interpreter's lock."""
 
 
 # %%

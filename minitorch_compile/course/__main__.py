@@ -49,7 +49,8 @@ def grade(folder: Path | None, details: bool, csv_path: Path | None) -> int:
         folder = course_folder() / "work"
         folder.mkdir(exist_ok=True)
     if not folder.is_dir():
-        print(f"grade: {folder} is not a folder", file=sys.stderr)
+        lesson = f"; `progress {folder}` is about a lesson" if str(folder).isdecimal() else ""
+        print(f"grade: {folder} is not a folder{lesson}", file=sys.stderr)
         return 2
     grades = grade_folder(folder)
     if details:

@@ -10,6 +10,7 @@ import pytest
 
 from minitorch_compile.course import check, passed
 from minitorch_compile.course.checking.check_process import judge
+from minitorch_compile.course.checking.check_worker import learners_call
 from minitorch_compile.course.checking.exercise import Exercise
 from minitorch_compile.course.checking.lessons import find_exercise
 from minitorch_compile.course.checking.result import Result
@@ -43,6 +44,24 @@ def test_an_endless_loop_does_not_outlive_a_parent_that_was_killed():
     """Nobody stops the worker then; it must not run for ever."""
     text = told("import resource; raise ValueError(0 < resource.getrlimit(resource.RLIMIT_CPU)[0] < 10_000)")[1]
     assert "ValueError: True" in text
+
+
+def test_what_raises_is_told_with_the_call_that_the_check_made():
+    scope = {}
+    exec(compile("def f(x, y=None):\n    return g(y)\n\ndef g(x):\n    return 1 / 0", "cell 1", "exec"), scope)
+    for given, shown in ((3, "3"), (NoRepr(), "<NoRepr instance")):
+        with pytest.raises(ZeroDivisionError) as caught:
+            scope["f"](given)
+        assert learners_call(caught.value).startswith(f"f(x={shown}")
+    assert learners_call(caught.value).endswith(", y=None): ")
+    assert learners_call(ValueError("of the check itself")) == ""
+
+
+class NoRepr:
+    """As an object whose __init__ failed halfway may be."""
+
+    def __repr__(self):
+        return self.missing
 
 
 def test_a_crash_is_named_by_its_signal():

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import reprlib
 import sys
 import time
 import traceback
@@ -75,7 +76,8 @@ def attempt(action: Callable[[], Any]) -> dict[str, str]:
     except SystemExit:
         return {"verdict": "fail", "fact": "your code asked the program to exit", "why": "", "line": ""}
     except Exception as error:  # noqa: BLE001 (whatever the learner's code raises is reported)
-        return {"verdict": "fail", "fact": f"{type(error).__name__}: {error}", "why": "", "line": learner_line(error)}
+        fact = f"{learners_call(error)}{type(error).__name__}: {error}"
+        return {"verdict": "fail", "fact": fact, "why": "", "line": learner_line(error)}
     return {"verdict": "pass", "fact": "", "why": "", "line": ""}
 
 
@@ -84,6 +86,17 @@ def learner_line(error: BaseException | None) -> str:
     frames = traceback.extract_tb(error.__traceback__) if error is not None else []
     own = filter(None, map(_own_line, reversed(frames)))
     return next(own, "")
+
+
+def learners_call(error: BaseException) -> str:
+    """The function of the learner that the check called, and with what: `at(value=3, batch=None): `; else empty."""
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        code = frame.f_code
+        if _own_line(traceback.FrameSummary(code.co_filename, line, code.co_name)) and code.co_name != "<module>":
+            names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+            given = [f"{name}={reprlib.repr(frame.f_locals[name])}" for name in names if name in frame.f_locals]
+            return f"{code.co_name}({', '.join(given)}): "
+    return ""
 
 
 def _own_line(frame: traceback.FrameSummary) -> str | None:
