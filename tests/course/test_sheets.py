@@ -60,3 +60,12 @@ def texts_of_the_checks(lesson: Lesson) -> list[str]:
     nodes = [node for module in modules for node in ast.walk(ast.parse(module.read_text()))]
     texts = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
     return [text for text in texts if "\n" not in text]
+
+
+def test_only_lessons_that_exist_are_cited() -> None:
+    known = {path.name[:2] for path in (ROOT / "authoring" / "lessons").glob("*.py")}
+    sources = [path for folder in ("lessons", "exercises") for path in (ROOT / "authoring" / folder).glob("*.py")]
+    for path in [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *sources]:
+        text = re.sub(r"\n#? ?", " ", path.read_text(encoding="utf-8"))
+        cited = re.findall(r"\blessons? (\d\d(?:(?:,| and| to| or) \d\d)*)", text)
+        assert not set(re.findall(r"\d\d", " ".join(cited))) - known, path.name
