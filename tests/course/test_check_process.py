@@ -93,7 +93,12 @@ def test_an_exception_shows_the_learners_line():
 
 def test_printing_is_shown_apart_from_the_verdicts():
     text = told(f"print('at', sizes); {RIGHT_BODY}")[1]
-    assert "4 of 4 points" in text and "printed by your code" in text and "at (2, 2)" in text
+    assert "4 of 4 points" in text and "printed by your code" in text and "at (2, 3, 4)" in text
+
+
+def test_of_a_long_print_the_end_is_shown():
+    lines = told(f"print(*range(5000), sep=chr(10)); print(sizes); {RIGHT_BODY}")[1].split("printed by your code:")[1]
+    assert lines.split()[:2] == ["...", "4991"] and lines.rstrip().endswith("(2, 3, 4)")
 
 
 def test_printing_without_end_does_not_fill_the_disk():

@@ -8,8 +8,9 @@ import json
 import pytest
 
 import minitorch_compile as torch
-from minitorch_compile.course import own_parts
+from minitorch_compile.course import check, own_parts, passed
 from minitorch_compile.course.__main__ import main
+from minitorch_compile.course.checking import check_process
 from minitorch_compile.course.checking.lessons import all_lessons
 from minitorch_compile.course.files.course_folder import course_folder
 from minitorch_compile.course.grading.grade import Grade, grade_folder, grade_notebook, percent, table
@@ -159,3 +160,40 @@ def test_a_part_that_does_not_pass_stays_out(course):
     save(course, "def contiguous_strides(sizes):\n    return sizes")
     with own_parts() as places:
         assert places == [] and torch.zeros(2, 3).stride() == (3, 1)
+
+
+def test_what_was_checked_is_not_judged_again(course, capsys, monkeypatch):
+    save(course, RIGHT)
+    check("01.1", [RIGHT])
+    judged = []
+    monkeypatch.setattr(check_process, "_judge", lambda exercise, *_: judged.append(exercise.number))
+    assert passed("01.1", [RIGHT])
+    capsys.readouterr()
+    with own_parts() as places:
+        assert places == ["tensor.contiguous_strides"]
+    assert capsys.readouterr().out == "" and judged == []
+
+
+def test_own_parts_say_what_they_judge_and_stop_in_time(course, capsys):
+    save(course, RIGHT, "def twice(x): return 2 * x")
+    with own_parts(seconds=-1.0) as places:
+        assert places == []
+    assert "left out, as they were not judged in time: 01.1" in capsys.readouterr().out
+    with own_parts() as places:
+        assert places == ["tensor.contiguous_strides"]
+    assert capsys.readouterr().out == "judging 01.1 ...\n"
+
+
+def test_a_hint_begins_with_the_case_that_failed_first(course, capsys):
+    hint("01.1")
+    assert "Your last check" not in capsys.readouterr().out
+    check("01.1", ["def contiguous_strides(sizes):\n    return (*sizes[1:], 1) if len(sizes) < 3 else sizes"])
+    capsys.readouterr()
+    hint("01.1")
+    shown = capsys.readouterr().out.splitlines()
+    assert shown[0].endswith("hint 2 of 3") and shown[1].startswith("Your last check fails first at: ")
+    assert '(lesson 01, "' in shown[1]
+    check("01.1", [RIGHT])
+    capsys.readouterr()
+    hint("01.1")
+    assert "Your last check" not in capsys.readouterr().out

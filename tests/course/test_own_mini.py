@@ -10,6 +10,9 @@ import sys
 import pytest
 
 from minitorch_compile.course import borrow, mini_map
+from minitorch_compile.course.checking import check_process, culprits
+from minitorch_compile.course.checking.check_process import result_of
+from minitorch_compile.course.checking.check_worker import events
 from minitorch_compile.course.files.regular_file import Unreadable
 from minitorch_compile.course.mini import learner, reference
 from minitorch_compile.course.mini.magic import mini as save_cell
@@ -128,9 +131,38 @@ def test_of_other_steps_the_learners_are_taken_if_they_have_passed_and_the_refer
     BOX.remember(box, small)
     own, references = GROW.submissions([cell], small)
     assert "+value" in own.job["files"]["second"] and own.job["owned"] == ["02.7", "02.8"]
-    assert "+value" not in references.job["files"]["second"] and "not beside your own: 02.7" in references.note
+    assert "+value" not in references.job["files"]["second"] and "not beside your own." in references.note
     save_cell("second 02.7", OWN_BOX + " + 1")  # another text has not passed
     assert len(GROW.submissions([cell], small)) == 1
+
+
+def judge_here(exercise, submission, seconds):
+    return result_of(exercise, list(events(exercise, submission.job)), "end")
+
+
+def test_where_a_step_fails_beside_the_learners_own_the_culprit_is_named(small, monkeypatch, capsys):
+    monkeypatch.setattr(check_process, "_judge", judge_here)
+    save_cell("first 01.7", OWN)
+    save_cell("second 02.7", "class Box:\n    value = property(lambda self: 3)\n    def __init__(self, value): pass")
+    for passing in (TWICE, BOX):
+        result, submission = check_process.judged(passing, [], small)
+        assert result.passed
+        passing.remember(submission, small)
+    cell = "%%mini second 02.8\n    def grow(self):\n        self.value += self.value\n        return self.value"
+    result, _ = check_process.judged(GROW, [cell], small, explain=True)
+    assert result.passed and "not beside your own" in result.note
+    assert "With the reference's 02.7 in place of yours it passes: look at 02.7 again." in result.note
+    assert "has no setter\nyour step 02.8, line 3: self.value += self.value" in result.note
+    (own, _) = GROW.submissions([cell], small)
+    said = culprits.blame(GROW, own, judge_here(GROW, own, 1.0), judge_here, seconds=0.0)
+    assert "It is among 01.7, 02.7: more was not tried in 0 s." in said
+    capsys.readouterr()
+
+
+def test_steps_are_exchanged_in_the_order_of_the_course():
+    tried = []
+    found = culprits.search(["05.9", "05.10", "13.2"], lambda steps: tried.append(steps) or "05.10" in steps)
+    assert found.steps == ["05.10"] and found.enough and tried == [["05.9"], ["05.9", "05.10"], ["05.10"]]
 
 
 def test_borrowing_fills_up_and_keeps_what_has_passed(small, capsys):

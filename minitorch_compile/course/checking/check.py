@@ -9,32 +9,42 @@ from pathlib import Path
 
 from ..files.course_folder import work_folder_or_none
 from .check_process import judged
+from .exercise import Exercise
 from .lessons import find_exercise
 from .result import Result
+from .verdicts import Verdicts
 
 
 def check(number: str, cells: Sequence[str] | None = None) -> None:
     """Judge exercise `number` and print the result. `cells` defaults to the sources of the cells run so far."""
-    print(_result(number, cells if cells is not None else executed_cells(sys._getframe(1).f_lineno)))
+    cells = cells if cells is not None else executed_cells(sys._getframe(1).f_lineno)
+    print(_judged(find_exercise(number), cells, explain=True))
 
 
 def passed(number: str, cells: Sequence[str] | None = None) -> bool:
-    """Whether the answer passes all its cases; says so if not. It guards cells that would run the answer right here."""
-    result = _result(number, cells if cells is not None else executed_cells(sys._getframe(1).f_lineno))
+    """Whether the answer passes all its cases; says so if not. It guards cells that would run the answer right here.
+
+    What has been judged before isn't judged again.
+    """
+    exercise, work = find_exercise(number), work_folder_or_none()
+    cells = cells if cells is not None else executed_cells(sys._getframe(1).f_lineno)
+    known = Verdicts(work).recall(exercise, cells) if work is not None else None
+    result = known or _judged(exercise, cells)
     if not result.passed:
         print(f'{number} does not pass yet, so this cell does nothing: check("{number}") says why')
-    elif why_not := find_exercise(number).usable(work_folder_or_none()):
+    elif why_not := exercise.usable(work):
         print(f"{number} passes, but this cell does nothing yet: {why_not}")
         return False
     return result.passed
 
 
-def _result(number: str, cells: Sequence[str]) -> Result:
-    exercise = find_exercise(number)
+def _judged(exercise: Exercise, cells: Sequence[str], explain: bool = False) -> Result:
     work = work_folder_or_none()
-    result, submission = judged(exercise, cells, work)
-    if submission is not None and work is not None:
-        exercise.remember(submission, work)
+    result, passed = judged(exercise, cells, work, explain)
+    if work is not None:
+        verdicts = Verdicts(work)
+        verdicts.remember(exercise, cells, result, passed)
+        verdicts.write()
     return result
 
 

@@ -27,6 +27,7 @@ from minitorch_compile.environment_variables import without_wrong_values
 from . import check_keeper
 from .check_events import Event, checked, listen, told
 from .check_keeper import ON_LINUX, PATIENCE, has_token, processes, send
+from .culprits import blame
 from .exercise import Exercise, NotWritten, Submission
 from .notebook_slice import CellSyntaxError
 from .result import CaseResult, Result
@@ -35,6 +36,7 @@ KEEPER = [sys.executable, "-I", "-S", check_keeper.__file__] if os.name == "posi
 TOKEN = "MTC_CHECK_TOKEN"  # in the environment of all that a check starts
 START_SECONDS = 60.0
 """For the interpreter and its imports, which the exercise's own limit doesn't count."""
+MOST_PRINTED = 4000  # bytes of what the learner's code prints
 
 
 def judge(exercise: Exercise, cells: Sequence[str], work: Path | None = None) -> Result:
@@ -42,10 +44,15 @@ def judge(exercise: Exercise, cells: Sequence[str], work: Path | None = None) ->
     return judged(exercise, cells, work)[0]
 
 
-def judged(exercise: Exercise, cells: Sequence[str], work: Path | None = None) -> tuple[Result, Submission | None]:
-    """The result, and the submission that passed. `work` is the learner's folder, for what lies there."""
+def judged(
+    exercise: Exercise, cells: Sequence[str], work: Path | None = None, explain: bool = False
+) -> tuple[Result, Submission | None]:
+    """The result, and the submission that passed. `work` is the learner's folder, for what lies there.
+
+    `explain`: where an answer passes beside the reference's steps only, take the time to find out why (`culprits`).
+    """
     try:
-        return _judged_in_turn(exercise, exercise.submissions(cells, work))
+        return _judged_in_turn(exercise, exercise.submissions(cells, work), explain)
     except (LookupError, CellSyntaxError, NotWritten) as problem:
         return unjudged(exercise, str(problem.args[0])), None
     except Exception as error:  # noqa: BLE001 (one exercise that can't be judged must not keep the others from it)
@@ -53,32 +60,52 @@ def judged(exercise: Exercise, cells: Sequence[str], work: Path | None = None) -
         return unjudged(exercise, note), None
 
 
-def _judged_in_turn(exercise: Exercise, submissions: Sequence[Submission]) -> tuple[Result, Submission | None]:
+def _judged_in_turn(
+    exercise: Exercise, submissions: Sequence[Submission], explain: bool
+) -> tuple[Result, Submission | None]:
     """The first that passes, or else the best; of equals the last."""
-    results = []
+    failed: list[tuple[Submission, Result]] = []
     for submission in submissions:
-        result = _judge(exercise, submission)
+        result = _judge(exercise, submission, exercise.seconds)
         if result.passed:
-            return (replace(result, note=submission.note) if submission.note else result), submission
-        results.append(result)
-    return max(reversed(results), key=lambda result: result.points), None
+            note = submission.note
+            beside_own = [each for each in failed if each[0].own and each[0].answer == submission.answer]
+            if note and beside_own and explain:
+                note = f"{note} {blame(exercise, *beside_own[-1], _judge)}"
+            return (replace(result, note=note) if note else result), submission
+        failed.append((submission, result))
+    return max((result for _, result in reversed(failed)), key=lambda result: result.points), None
 
 
-def _judge(exercise: Exercise, submission: Submission) -> Result:
+def _judge(exercise: Exercise, submission: Submission, seconds: float) -> Result:
     try:
         with tempfile.TemporaryFile() as printed:
-            events, ending = _run(exercise, submission.job, printed)
-            printed.seek(0)
-            text = printed.read(4000).decode(errors="replace")
+            events, ending = _run(exercise, submission.job, printed, seconds)
+            text = _end_of(printed)
     except OSError as error:  # the machine has no room for a file or a process
         return unjudged(exercise, f"the check could not start: {error.strerror or error}")
     return result_of(exercise, events, ending, text)
 
 
+def _end_of(printed: IO[bytes]) -> str:
+    """What was printed last: that stands nearest to what went wrong."""
+    length = printed.seek(0, os.SEEK_END)
+    printed.seek(max(length - MOST_PRINTED, 0))
+    text = printed.read(MOST_PRINTED).decode(errors="replace")
+    return text if length <= MOST_PRINTED else f"...\n{text.partition(chr(10))[2] or text}"
+
+
 def judge_all(exercises: Sequence[Exercise], cells: Sequence[str], work: Path | None = None) -> list[Result]:
-    """The results of several exercises in one notebook, a process each, as many at a time as there are processors."""
+    """The results of several exercises in one notebook."""
+    return [result for result, _ in judged_all(exercises, cells, work)]
+
+
+def judged_all(
+    exercises: Sequence[Exercise], cells: Sequence[str], work: Path | None = None
+) -> list[tuple[Result, Submission | None]]:
+    """Results, and the submissions that passed: a process each, as many at a time as there are processors."""
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-        return list(pool.map(lambda exercise: judge(exercise, cells, work), exercises))
+        return list(pool.map(lambda exercise: judged(exercise, cells, work), exercises))
 
 
 def unjudged(exercise: Exercise, note: str) -> Result:
@@ -87,7 +114,7 @@ def unjudged(exercise: Exercise, note: str) -> Result:
     return Result(exercise.number, exercise.title, cases, note)
 
 
-def _run(exercise: Exercise, what: dict[str, Any], printed: IO[bytes]) -> tuple[list[Event], str]:
+def _run(exercise: Exercise, what: dict[str, Any], printed: IO[bytes], seconds: float) -> tuple[list[Event], str]:
     """The events that the worker sent, and how it ended: "end", "slow" or a crash in words."""
     token = secrets.token_hex(16)
     environment = {**without_wrong_values(), "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), TOKEN: token}
@@ -103,12 +130,12 @@ def _run(exercise: Exercise, what: dict[str, Any], printed: IO[bytes]) -> tuple[
             env=environment,
         )
     try:
-        return _listen(keeper, exercise)
+        return _listen(keeper, exercise, seconds)
     finally:
         _end(keeper, token)
 
 
-def _listen(keeper: subprocess.Popen[bytes], exercise: Exercise) -> tuple[list[Event], str]:
+def _listen(keeper: subprocess.Popen[bytes], exercise: Exercise, seconds: float) -> tuple[list[Event], str]:
     assert keeper.stdout is not None
     lines, events = listen(keeper.stdout), list[Event]()
     deadline = time.monotonic() + START_SECONDS
@@ -130,7 +157,7 @@ def _listen(keeper: subprocess.Popen[bytes], exercise: Exercise) -> tuple[list[E
             return events, _death_in_words(event["code"])
         events.append(event)
         if event["event"] == "ready":
-            deadline = time.monotonic() + exercise.seconds
+            deadline = time.monotonic() + seconds
         if event["event"] == "end":
             return events, "end"
 

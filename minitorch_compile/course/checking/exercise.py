@@ -20,7 +20,7 @@ double(1): expected 2, got 1. You squared the number. Doubling adds it to itself
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -62,13 +62,15 @@ class NotWritten(Exception):
 class Submission:
     """What travels to the process that judges. `job` is for JSON, `answer` is the learner's text.
 
-    `depends_on` is all text on which the verdict depends, but for the cases; `note` is said if it passes.
+    `depends_on` is all text on which the verdict depends, but for the cases; `note` is said if it passes. `own` has the
+    learner's steps of `mini` that it is judged beside, by number.
     """
 
     job: dict[str, Any]
     answer: str
     depends_on: str
     note: str = ""
+    own: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,10 @@ class Exercise:
             raise NotWritten("not written yet")
         text = "\n".join(cell.kept_source() for cell in needed)
         return [Submission({"exercise": self.number, "cells": [asdict(cell) for cell in needed]}, text, text)]
+
+    def beside(self, submission: Submission, own: Mapping[str, str]) -> Submission:
+        """The same answer beside these steps of the learner's; only what stands on `mini` has others beside it."""
+        return submission
 
     @contextmanager
     def loaded(self, job: dict[str, Any]) -> Iterator[Any]:

@@ -17,7 +17,7 @@ reference's alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -28,6 +28,7 @@ from ..mini.learner import passed_steps
 from ..mini.package import Package, imported
 from .exercise import Exercise, Submission
 
+NOT_ON_OWN = "Right on the reference's steps, but not on your own."
 mini = Package()  # what cases use: `mini.nn` is of the package that is judged on
 
 
@@ -38,7 +39,11 @@ class OnMini(Exercise):
         """The answer, on the learner's steps that have passed, then on none of them."""
         own = passed_steps(work) if work is not None else {}
         (submission,) = super().submissions(cells, work)
-        return [_on(submission, texts, own) for texts in ([own, {}] if own else [{}])]
+        note = NOT_ON_OWN if own else ""
+        return [_on(submission, texts, "" if texts else note) for texts in ([own, {}] if own else [{}])]
+
+    def beside(self, submission: Submission, own: Mapping[str, str]) -> Submission:
+        return _on(submission, own, "")
 
     @contextmanager
     def loaded(self, job: dict[str, Any]) -> Iterator[Any]:
@@ -46,8 +51,8 @@ class OnMini(Exercise):
             yield answer
 
 
-def _on(submission: Submission, texts: dict[str, str], own: dict[str, str]) -> Submission:
+def _on(submission: Submission, texts: Mapping[str, str], note: str) -> Submission:
     files = composed(texts)
     job = submission.job | {"files": files, "owned": sorted(texts)}
-    note = "Right on the reference's steps, but not on your own." if own and not texts else ""
-    return replace(submission, job=job, depends_on="\0".join([submission.answer, *files.values()]), note=note)
+    depends_on = "\0".join([submission.answer, *files.values()])
+    return replace(submission, job=job, depends_on=depends_on, note=note, own=texts)

@@ -95,7 +95,7 @@ class Result:
             if not (self.note and case.verdict in ("todo", "skip")):
                 lines += case.lines(lesson, said)
         if self.printed:
-            lines += ["  printed by your code:", *(MARGIN + line for line in readable(self.printed).splitlines()[:10])]
+            lines += ["  printed by your code:", *(MARGIN + line for line in _last_lines(readable(self.printed)))]
         return "\n".join(lines)
 
     __repr__ = __str__
@@ -113,6 +113,16 @@ class Result:
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Result:
         return cls(**{**data, "cases": tuple(CaseResult(**case) for case in data["cases"])})
+
+
+def _last_lines(text: str, most: int = 10) -> list[str]:
+    """What was printed last stands nearest to what went wrong.
+
+    >>> _last_lines("first\\nsecond\\nthird", most=2)
+    ['...', 'second', 'third']
+    """
+    lines = text.splitlines()
+    return lines if len(lines) <= most else ["...", *lines[-most:]]
 
 
 def _wrap(text: str) -> list[str]:

@@ -21,7 +21,7 @@ outer() gave 'while'.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,7 @@ from .exercise import Exercise, NotWritten, Submission
 from .notebook_slice import CellSyntaxError
 
 Texts = dict[str, str]  # by the step's number
+NOT_BESIDE_OWN = "Right beside the reference's other steps, but not beside your own."
 
 
 class Step(Exercise):
@@ -69,7 +70,11 @@ class Step(Exercise):
         own = passed_steps(work) if work is not None else {}
         own = {n: text for n, text in own.items() if n != self.number and text.strip() != step(n).text.strip()}
         others: list[Texts] = [own, {}] if own else [{}]
-        return [self._submission(text, other, own) for text in sound for other in others]
+        note = NOT_BESIDE_OWN if own else ""
+        return [self._submission(text, other, "" if other else note) for text in sound for other in others]
+
+    def beside(self, submission: Submission, own: Mapping[str, str]) -> Submission:
+        return self._submission(submission.answer, own, "")
 
     def remember(self, submission: Submission, work: Path) -> None:
         remember_passed(work, self.number, submission.answer)
@@ -114,10 +119,7 @@ class Step(Exercise):
         except Unreadable as problem:
             return None, str(problem)
 
-    def _submission(self, text: str, others: Texts, own: Texts) -> Submission:
+    def _submission(self, text: str, others: Mapping[str, str], note: str) -> Submission:
         files = composed({**others, self.number: text})
         job = {"exercise": self.number, "files": files, "owned": sorted({*others, self.number})}
-        note = ""
-        if own and not others:
-            note = f"Right beside the reference's other steps, but not beside your own: {', '.join(sorted(own))}."
-        return Submission(job, text, "\0".join(files.values()), note)
+        return Submission(job, text, "\0".join(files.values()), note, others)

@@ -6,7 +6,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from ..checking.exercise import Exercise
 from ..checking.lessons import find_exercise
+from ..checking.verdicts import Verdicts
 from ..files.course_folder import work_folder_or_none
 from ..files.kept_file import read_kept, write_kept
 
@@ -19,9 +21,19 @@ def hint(number: str, level: int | None = None) -> None:
     if level not in (1, 2, 3):
         raise ValueError(f"hint: level must be 1, 2 or 3, got {level}")
     _write({**read, number: max(level, read.get(number, 0))})
-    print(f"{number} {exercise.title}: hint {level} of 3\n{exercise.hints[level - 1]}")
+    print(f"{number} {exercise.title}: hint {level} of 3{_failing(exercise)}\n{exercise.hints[level - 1]}")
     lesson = f"solutions/{exercise.lesson}_*.ipynb"
     print(f'The next one: hint("{number}")' if level < 3 else f"No more hints. The solution is in {lesson}.")
+
+
+def _failing(exercise: Exercise) -> str:
+    """Where to look first: the case that failed first when the answer was checked last; else empty."""
+    work = work_folder_or_none()
+    last = Verdicts(work).last(exercise) if work is not None else None
+    cases = last.cases if last is not None else ()
+    case = next((case for case in cases if case.verdict in ("fail", "slow", "crash")), None)
+    where = f' (lesson {exercise.lesson}, "{case.section}")' if case is not None and case.section else ""
+    return f"\nYour last check fails first at: {case.title}{where}" if case is not None else ""
 
 
 def read_hints() -> dict[str, int]:
