@@ -31,6 +31,7 @@ from minitorch_compile import (
     hub,
     interop,
     jit,
+    library,
     linalg,
     multiprocessing,
     nn,
@@ -48,6 +49,7 @@ from minitorch_compile.amp import autocast, is_autocast_available, is_autocast_e
 from minitorch_compile.autograd import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from minitorch_compile.compiler import compile, explain, list_backends, list_mode_options, list_options
 from minitorch_compile.func import vmap
+from minitorch_compile.library import Tag
 from minitorch_compile.random import default_generator, get_rng_state, initial_seed, seed, set_rng_state
 from minitorch_compile.serialization import load, save
 from minitorch_compile.tensor import (

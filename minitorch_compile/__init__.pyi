@@ -29,6 +29,7 @@ from minitorch_compile import func as func
 from minitorch_compile import hub as hub
 from minitorch_compile import interop as interop
 from minitorch_compile import jit as jit
+from minitorch_compile import library as library
 from minitorch_compile import linalg as linalg
 from minitorch_compile import multiprocessing as multiprocessing
 from minitorch_compile import nn as nn
@@ -52,6 +53,7 @@ from minitorch_compile.compiler import list_backends as list_backends
 from minitorch_compile.compiler import list_mode_options as list_mode_options
 from minitorch_compile.compiler import list_options as list_options
 from minitorch_compile.func import vmap as vmap
+from minitorch_compile.library import Tag as Tag
 from minitorch_compile.random import default_generator as default_generator
 from minitorch_compile.random import get_rng_state as get_rng_state
 from minitorch_compile.random import initial_seed as initial_seed

@@ -14,6 +14,8 @@ ops.softmax: reduction
 >>> ops.where("sofmax")
 Traceback (most recent call last):
 AttributeError: ops.where: there is no op named 'sofmax'; did you mean softmax, ...?
+
+Ops that a program defined (`torch.library`) are here under their namespace: `torch.ops.mylib.scale`.
 """
 
 from __future__ import annotations
@@ -33,6 +35,7 @@ from minitorch_compile.autograd.derivative_table import DERIVATIVES, NOT_DIFFERE
 from minitorch_compile.func.batching import rules as batching
 from minitorch_compile.inductor.lowering import WITHOUT_A_KERNEL
 from minitorch_compile.inductor.lowering import table as lowerings
+from minitorch_compile.library import namespaces
 from minitorch_compile.prims import Prim, closure
 from minitorch_compile.prims import table as prim_table
 from minitorch_compile.prims.decomposition_table import has_rule, refusal_of, rule_of
@@ -49,6 +52,8 @@ PACKAGE = Path(__file__).parent.name
 LESSONS = "authoring/lessons"
 TAUGHT = 3  # a lesson that speaks of an op less often is about something else
 ITS_PARTS = "that of its parts"
+
+namespaces.show_in(globals())
 
 
 @dataclass(frozen=True)
