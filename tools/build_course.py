@@ -34,6 +34,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 
 from step_cells import given_after, given_before, opening_cell, reference_cell, wrong_cell  # noqa: E402
+from step_uses import box  # noqa: E402
 
 from minitorch_compile.course.checking.lessons import find_exercise  # noqa: E402
 from minitorch_compile.course.lesson_minutes import lesson_time  # noqa: E402
@@ -130,11 +131,11 @@ def solution_notebook(source: Path) -> NotebookNode:
 
 
 def with_given_parts(cells: list[NotebookNode]) -> list[NotebookNode]:
-    """The cells, and around each step what the file has there besides, to be read."""
+    """The cells; before each step what the file has there besides and what the step uses, to be read."""
     shown = []
     for cell in cells:
         step = cell.metadata.get("step")
-        before, after = (given_before(step), given_after(step)) if step else ("", "")
+        before, after = (f"{given_before(step)}\n\n{box(step)}".strip(), given_after(step)) if step else ("", "")
         around = [[nbformat.v4.new_markdown_cell(text)] if text else [] for text in (before, after)]
         shown += [*around[0], cell, *around[1]]
     return shown

@@ -23,8 +23,8 @@ def tool(name: str) -> ModuleType:
         spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
         assert spec is not None and spec.loader is not None
         module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
         sys.modules[name] = module
+        spec.loader.exec_module(module)
     return sys.modules[name]
 
 

@@ -108,7 +108,11 @@ def test_the_notebooks_have_the_opening_or_the_reference_and_what_is_given(tmp_p
         '# %%\ncheck("02.8")\n\n# %% tags=["wrong"] step="02.8" says="It grows by itself"\n'
         "# - self.value = twice(self.value)\n# - return self.value\n# + self.value += 1\n# + return self.value\n"
     )
-    heading, cell, after, _ = [each.source for each in build.exercise_notebook(path).cells]
+    heading, uses, cell, after, _ = [each.source for each in build.exercise_notebook(path).cells]
+    assert uses.splitlines()[2:] == [
+        "- `twice(x)` (01.7), twice as much",
+        "- `Box` (02.7), holds a number; its `.value`",
+    ]
     assert heading.startswith("## 02.8 Growing\n\n*1 minutes · 1 point")
     assert cell == (
         '%%mini second 02.8\n    def grow(self):\n        """Twice."""\n'
@@ -116,11 +120,11 @@ def test_the_notebooks_have_the_opening_or_the_reference_and_what_is_given(tmp_p
     )
     assert "`mini/second.py` ends with these lines" in after and "EMPTY = 0" in after
     solution = [each.source for each in build.solution_notebook(path).cells]
-    assert solution[1].startswith("%%mini second 02.8\n    def grow(self):\n") and "twice(self.value)" in solution[1]
+    assert solution[2].startswith("%%mini second 02.8\n    def grow(self):\n") and "twice(self.value)" in solution[2]
     ((number, wrong, says),) = build.wrong_answers(path)
     assert (number, says) == ("02.8", "It grows by itself")
     assert wrong.endswith('in it."""\n        self.value += 1\n        return self.value')
-    assert "Box(3).grow(): expected 6, got 4" in str(judged_here(GROW, [solution[1], wrong]))
+    assert "Box(3).grow(): expected 6, got 4" in str(judged_here(GROW, [solution[2], wrong]))
 
 
 @pytest.mark.parametrize(
