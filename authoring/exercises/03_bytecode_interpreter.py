@@ -235,7 +235,8 @@ check("03.3")
 # ## 03.4 Decoding
 #
 # `decode(code)` is the list of pairs, operation and operand, that stands for a code object. It goes over
-# `dis.get_instructions(code)` and takes the `parts` of each.
+# `dis.get_instructions(code)` and takes the `parts` of each. A function is called more than once: `functools.cache` keeps the
+# list of each code object.
 #
 # - The operand of a jump, and of `FOR_ITER`, is an offset in bytes. It becomes the index in your list of what stands there.
 # - Before 3.13, `KW_NAMES` notes names of keywords (`code.co_consts[inst.arg]`) for the next `CALL`. Such a call becomes
@@ -246,6 +247,7 @@ check("03.3")
 
 
 # %% step="03.4"
+@functools.cache
 def decode(code):
     """Operations and operands, the same for all Pythons; a jump's operand is the index of its target in the list.
 

@@ -349,7 +349,7 @@ if passed("04.2") and passed("04.3") and passed("04.4"):
 # +         if not value.is_fake:
 
 # %% [markdown]
-# ## 04.5 A trace, instruction by instruction
+# ## 04.5 A trace begins
 #
 # A `Trace` begins where a frame stands, which may be in the middle of a function. It has `guards`, a `record` (the layer), a
 # frame of its own, of the class `Tracer`, and it notes what must be done for real afterwards: `input_sources` (where the
@@ -358,18 +358,16 @@ if passed("04.2") and passed("04.3") and passed("04.4"):
 # the trace uses for it. So the slots of the trace's frame are read, `Source(None, "local", name)`, and what lies on its
 # stack, `Source(None, "stack", index)`.
 #
-# `step` does one instruction, within the layer, and says whether it was done. If anything was raised, it must be as if the
-# instruction had never begun: the stack, the slots, the place, the attributes, the nodes. What else has changed, the
-# handlers have noted in `self.undo`, a list of functions: call them, the last one first. `self.reason` is the exception.
-# `run` goes on until the frame has an outcome, or a step was not done.
+# `began` is what the trace was made of, and `reason` says later why it ended.
 
 
 # %% step="04.5"
 class Trace:
     """One trace from where a frame stands: what it read (guards), what it computed (a graph), what it changed."""
 
-    def __init__(self, frame):
-        self.guards, self.record, self.undo = Guards(), Record(), []
+    def __init__(self, frame, dynamic=()):
+        self.began, self.reason = (frame, dynamic), None
+        self.guards, self.record = Guards(dynamic), Record()
         self.input_sources, self.changed, self.attributes, self.made = [], {}, {}, {}
         self.frame = Tracer.__new__(Tracer)
         vars(self.frame).update(vars(frame), trace=self)
@@ -381,52 +379,43 @@ class Trace:
     def make_input(self, source, tensor):
         """A tensor from outside: note where it was found; what the trace uses is an input of the record."""
 
-    def run(self):
-        """To the end of the frame, or to the instruction that breaks; then the frame is as it was before that one."""
-
-    def step(self):
-        """One instruction, done as a whole or not at all; whether it was done."""
-
 
 # %%
 check("04.5")
-
-# %% tags=["wrong"] step="04.5" says="take them out"
-# -             del nodes[count:]
-
-# %% tags=["wrong"] step="04.5" says="They must lie there again"
-# -         stack, local, at, count, self.undo = list(frame.stack), dict(frame.locals), frame.at, len(nodes), []
-# +         stack, local, at, count, self.undo = frame.stack, dict(frame.locals), frame.at, len(nodes), []
-
-# %% tags=["wrong"] step="04.5" says="Undo this instruction only, and the last change first"
-# -             for put_back in reversed(self.undo):
-# +             for put_back in self.undo:
-
-# %% tags=["wrong"] step="04.5" says="It is the one that broke: it was not done"
-# -             frame.stack, frame.locals, frame.at = stack, local, at
-# +             frame.stack, frame.locals = stack, local
-
-# %% tags=["wrong"] step="04.5" says="An attribute that the instruction has set is not set"
-# -             self.attributes, self.reason = attributes, error
-# +             self.reason = error
 
 # %% tags=["wrong"] step="04.5" says="what is on the stack is read as well"
 # -         self.frame.stack = [self.read(Source(None, "stack", i), v) for i, v in enumerate(frame.stack)]
 # +         self.frame.stack = list(frame.stack)
 
+# %% tags=["wrong"] step="04.5" says="read() makes it"
+# -         self.frame.locals = {name: self.read(Source(None, "local", name), v) for name, v in frame.locals.items()}
+# +         self.frame.locals = dict(frame.locals)
+
+# %% tags=["wrong"] step="04.5" says="the real ones wait"
+# -         self.frame.locals = {name: self.read(Source(None, "local", name), v) for name, v in frame.locals.items()}
+# +         for name, v in frame.locals.items():
+# +             frame.locals[name] = self.read(Source(None, "local", name), v)
+# +         self.frame.locals = frame.locals
+
+# %% tags=["wrong"] step="04.5" says="One tensor, one input"
+# -         self.input_sources.append(source)
+
 # %% [markdown]
-# ## 04.6 What can be undone
+# ## 04.6 To the end, or to a break
 #
-# Two methods more of `Trace`. `keep(value)`, called before a list, a dictionary, an `Items` or a cell changes, appends a
-# function to `self.undo` which makes it again as it is now: the same object, with the same contents. A cell may be empty.
-# `change(container)` is for lists and dictionaries that are about to be written to: it keeps them, and if one came from
-# outside, it is noted, `self.changed[id(container)] = container`, so that the real one is changed, too, when the graph has
-# run.
+# Two methods more of `Trace`. `run(most)` does instructions, within the layer, until the frame has an outcome, or `most` are
+# done. If anything is raised, the instruction must be as if it had never begun. It may be a call that has recorded nodes,
+# appended to lists and used up iterators before it met what it can't do. Nothing of that is real, since the trace changes
+# copies only. So what it has begun need not be undone: give all of it up, and trace again, from the frame where the trace
+# began, as many instructions as were done. (Dynamo restarts, too, when a graph breaks.) `self.reason` is the exception.
+#
+# `change(container)` is for lists and dictionaries that are about to be written to: if one came from outside, it is noted,
+# `self.changed[id(container)] = container`, so that the real one is changed, too, when the graph has run.
 
 
 # %% step="04.6"
-def keep(self, value):
-    """Before a list, a dict, an iterator or a cell changes: how it is made again as it was."""
+def run(self, most=math.inf):
+    """To the end of the frame, or before the instruction that breaks: what it had begun goes, by tracing anew up to it."""
 
 
 def change(self, container):
@@ -436,26 +425,30 @@ def change(self, container):
 # %%
 check("04.6")
 
-# %% tags=["wrong"] step="04.6" says="a copy must be made then, not later"
-# -             self.undo.append(lambda items=value.copy(): value.__setitem__(slice(None), items))
-# +             self.undo.append(lambda: value.__setitem__(slice(None), value.copy()))
+# %% tags=["wrong"] step="04.6" says="take them out"
+# -             self.__init__(*self.began)
+# -             self.run(done)
+# +             pass
 
-# %% tags=["wrong"] step="04.6" says="A key that came in must go"
-# -             self.undo.append(lambda items=value.copy(): (value.clear(), value.update(items)))
-# +             self.undo.append(lambda items=value.copy(): value.update(items))
+# %% tags=["wrong"] step="04.6" says="It is the one that broke: it was not done"
+# -             self.run(done)
+# +             self.run(done - 1)
 
-# %% tags=["wrong"] step="04.6" says="At its end, an Items has dropped its sequence"
-# -             self.undo.append(lambda state=vars(value).copy(): vars(value).update(state))
-# +             self.undo.append(lambda at=value.at: setattr(value, "at", at))
+# %% tags=["wrong"] step="04.6" says="Keep the exception that ended the trace"
+# -             self.run(done)
+# -             self.reason = error
+# +             self.reason = error
+# +             self.run(done)
+# +             self.reason = None
 
-# %% tags=["wrong"] step="04.6" says="It must be empty again"
-# -             try:
-# -                 before = value.cell_contents
-# -                 self.undo.append(lambda: setattr(value, "cell_contents", before))
-# -             except ValueError:  # it was empty
-# -                 self.undo.append(lambda: delattr(value, "cell_contents"))
-# +             before = getattr(value, "cell_contents", None) if value != types.CellType() else None
-# +             self.undo.append(lambda: setattr(value, "cell_contents", before))
+# %% tags=["wrong"] step="04.6" says="Steps run with the layer entered"
+# -             with self.record:
+# -                 while self.frame.outcome is None and done < most:
+# -                     self.frame.step()
+# -                     done += 1
+# +             while self.frame.outcome is None and done < most:
+# +                 self.frame.step()
+# +                 done += 1
 
 # %% tags=["wrong"] step="04.6" says="A list that the trace has made is nobody else's"
 # -         if self.guards.source_of(container):
@@ -595,11 +588,7 @@ check("04.9")
 
 # %% tags=["wrong"] step="04.9" says="Python changes the trace's copy"
 # -             self.trace.change(container)
-# +             self.trace.keep(container)
-
-# %% tags=["wrong"] step="04.9" says="A call that is undone has used up an iterator"
-# -         for items in [arg for arg in args if isinstance(arg, Items)]:
-# -             self.trace.keep(items)
+# +             pass
 
 # %% tags=["wrong"] step="04.9" says="leave an Items as it is"
 # -         if function in (iter, *ITERATORS) and not isinstance(result, (Items, types.GeneratorType)):
@@ -619,9 +608,9 @@ check("04.9")
 # property is a function to go into; a method bound to this object is given as it is, but its `__func__` is read, two
 # `"attr"`s deep; anything else is read from `Source(source, "attr", name)`.
 #
-# `set_attribute(obj, name, value)`: a cell that the trace made is kept, and set at once. An object from outside, which is no
-# tensor and is set in the plain way (its class has `object.__setattr__`, and no property of this name), is noted in
-# `self.trace.attributes`. The rest is a `Break`.
+# `set_attribute(obj, name, value)`: an object from outside, or a cell that the trace has made, which is no tensor and is set in
+# the plain way (its class has `object.__setattr__`, and no property of this name), is noted in `self.trace.attributes`. The
+# rest is a `Break`.
 
 
 # %% step="04.10"
@@ -630,7 +619,7 @@ def attribute(self, obj, name, *default):
 
 
 def set_attribute(self, obj, name, value):
-    """Set when the graph has run; until then it is remembered. A cell that the trace has made is set at once."""
+    """Set when the graph has run; until then it is remembered."""
 
 
 # %%
@@ -657,15 +646,8 @@ check("04.10")
 # +         setattr(obj, name, value)
 
 # %% tags=["wrong"] step="04.10" says="To set a property is to call a function"
-# -         if self.source_of(obj) is None or isinstance(obj, Tensor) or not plain:
-# +         if self.source_of(obj) is None or isinstance(obj, Tensor):
-
-# %% tags=["wrong"] step="04.10" says="A cell that the trace has made is set at once"
-# -             self.trace.keep(obj)
-# -             obj.cell_contents = value
-# -             return
-# +             obj.cell_contents = value
-# +             return
+# -         if not known or isinstance(obj, Tensor) or not plain:
+# +         if not known or isinstance(obj, Tensor):
 
 # %% [markdown]
 # Save the notebook, and see where you stand:

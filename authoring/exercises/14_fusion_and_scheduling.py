@@ -370,7 +370,7 @@ def candidates(self):
 # ## 14.5 A group, and the names of its variables
 #
 # In a group all loops speak of the same variables: `index(loop)` gives i0, i1, ... for the first dimensions of `loop.sizes +
-# loop.reduced`, as many as the group has rows' dimensions, and j0, j1, ... for the others; 0 where the size is 1. `reads(loop)`
+# loop.reduced`, as many as the group has rows' dimensions, and j0, j1, ... for the others, by `variables`. `reads(loop)`
 # gives what the loop reads in these variables, `loops` the loops of all stages in order.
 
 
@@ -399,13 +399,11 @@ class Group:
 check("14.5")
 
 # %% tags=["wrong"] step="14.5" says="counted anew inside of the row"
-# -         names = [f"i{d}" if d < len(self.rows) else f"j{d - len(self.rows)}" for d in range(len(sizes))]
-# +         names = [f"i{d}" if d < len(self.rows) else f"j{d}" for d in range(len(sizes))]
+# -         return variables("i", sizes[:count]) + variables("j", sizes[count:])
+# +         return variables("i", sizes[:count]) + variables("j", sizes)[count:]
 
 # %% tags=["wrong"] step="14.5" says="in the loop's own ones the second would be i1"
-# -         h = Reads()
-# -         loop.body(h, self.index(loop))
-# -         return h.found
+# -         return Text(loop.body, self.index(loop)).found
 # +         return loop.reads()
 
 # %% tags=["wrong"] step="14.5" says="A flat list, stage after stage"

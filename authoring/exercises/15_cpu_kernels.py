@@ -202,7 +202,7 @@ check("15.3")
 # %% [markdown]
 # ## 15.4 A handler that writes lines
 #
-# A loop's body is a function of a handler: under `Text` it became a line to read, under `Reads` a list of buffers. Under a
+# A loop's body is a function of a handler: under `Text` it became a line to read, and a list of buffers. Under a
 # `Writer` it writes code. Write the class: it begins with a kernel, an empty `memo` (where boxes look up what they have
 # already computed), no `lines`, `depth` 1 and no names. `line(text)` appends the text, four spaces for each level of depth.
 # `name(expression)` writes `t0 = expression` and gives `"t0"`, the next time `t1`. `load(buffer, index)` gives a name to

@@ -308,10 +308,11 @@ def stays_in_piece(access, axis, piece):
 # ## 16.5 A product, and what follows it block by block
 #
 # A `ProductStep` is made of a `Call`: `call.buffer` is the result's buffer, `call.arguments` are two pairs of a buffer and a
-# layout. It notes the call, no `epilogue`, and its `buffers`. `run(memory)`, where memory has a flat array for each buffer,
-# computes the product with `np.matmul`; `array_of(memory, layout)` makes arrays of flat memory. If there is an epilogue, the
-# product is made in blocks of `block` rows, and after each `self.epilogue.run_part(memory, (low, high))` runs the rows that
-# belong to it. They are counted in rows of its kernel, of which there are `self.epilogue.kernel.rows` in all.
+# layout. It notes the call, no `epilogue`, and its `buffers`. `launch(batch)` gives a function of the memory, which has a flat
+# array for each buffer: that one computes the product with `np.matmul`; `array_of(memory, layout)` makes arrays of flat
+# memory. What depends on the batch alone is found out before, once: `at(layout, batch)` is a layout in numbers. If there is
+# an epilogue, the product is made in blocks of `block` rows, and after each `self.epilogue.run_part(memory, low, high)` runs
+# the rows that belong to it. They are counted in rows of its kernel, `at(self.epilogue.kernel.rows, batch)` in all.
 
 # %% step="16.5"
 class ProductStep:
@@ -327,20 +328,20 @@ class ProductStep:
 check("16.5")
 
 # %% tags=["wrong"] step="16.5" says="must still be in the cache"
-# -         for low in range(0, count, self.block):
-# -             high = min(low + self.block, count)
-# -             np.matmul(x[low:high], y, out=out[low:high])
-# +         np.matmul(x, y, out=out)
-# +         for low in range(0, count, self.block):
-# +             high = min(low + self.block, count)
+# -             for low in range(0, count, self.block):
+# -                 high = min(low + self.block, count)
+# -                 np.matmul(x[low:high], y, out=out[low:high])
+# +             np.matmul(x, y, out=out)
+# +             for low in range(0, count, self.block):
+# +                 high = min(low + self.block, count)
 
 # %% tags=["wrong"] step="16.5" says="The last rows do not fill a block"
-# -         for low in range(0, count, self.block):
-# +         for low in range(0, count - self.block + 1, self.block):
+# -             for low in range(0, count, self.block):
+# +             for low in range(0, count - self.block + 1, self.block):
 
 # %% tags=["wrong"] step="16.5" says="kernel.rows // len(out) of them"
-# -         per_row = at(self.epilogue.kernel.rows, batch) // count
-# +         per_row = 1
+# -                 self.epilogue.run_part(memory, low * rows // count, high * rows // count)
+# +                 self.epilogue.run_part(memory, low, high)
 
 # %% tags=["wrong"] step="16.5" says="what this step touches"
 # -         self.buffers = [call.buffer, *[buffer for buffer, _ in call.arguments]]

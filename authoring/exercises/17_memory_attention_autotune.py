@@ -333,13 +333,15 @@ def timed(names, run, known):
 # `ProductStep`, a group `self.kernel_step(group, wanted)`, where `wanted` are the buffers that have to be in memory after it,
 # because they are outputs or because another group reads them (`read_by`). A kernel that the last step takes becomes its
 # epilogue, and its buffers are that step's too. `self.lowering` keeps the lowering, `self.constants` the memory of the graph's
-# constants by buffer. At the end: `self.arena = self.allocate(*self.plan())`.
+# constants by buffer. At the end `self.prepared = functools.lru_cache(maxsize=4)(self.prepare)`: what calls of one batch have in
+# common is found out once (step 17.6), and kept for the four batches that were used last.
 
 # %% step="17.4"
 class Program:
     """A graph, compiled: called with tensors it gives tensors."""
 
-    lower, kernel_step = Lowering, KernelStep
+    lower, kernel_step, empty = Lowering, KernelStep, staticmethod(np.empty)
+    take = give = staticmethod(lambda array: array)  # to the memory in which the kernels run, and from it
 
     def __init__(self, graph):
         """Decompose, lower, fuse; steps; constants; memory."""
@@ -366,19 +368,14 @@ check("17.4")
 # %% [markdown]
 # ## 17.5 A plan of the memory
 #
-# `plan()` gives each buffer that the steps touch a place, and each place a size in bytes: a dictionary and a list. Inputs,
-# outputs and constants are not planned. A buffer lives from the first step that touches it to the last. When it comes to life it
+# `plan(batch)` gives each buffer that the steps touch a place, and each place a size in bytes: a dictionary and a list.
+# `bytes_of(buffer, batch)` says how many bytes a buffer needs. Inputs, outputs and constants are not planned. A buffer lives from the first step that touches it to the last. When it comes to life it
 # takes, of the places that are free and large enough, the smallest, or else a new one. What one step touches must be apart, so a
 # place is free only after the last step of its buffer.
 
 # %% step="17.5"
-def plan(self):
+def plan(self, batch=None):
     """Buffers share memory: each takes the smallest free place that holds it. Gives places, and their bytes."""
-
-def allocate(self, places, sizes):
-    """An array for each buffer: the beginning of its place, as numbers of its dtype."""
-    memory = [np.empty(size, np.uint8) for size in sizes]
-    return {b: memory[place][: self.count(b) * b.dtype.itemsize].view(b.dtype) for b, place in places.items()}
 
 
 # %%
@@ -410,14 +407,21 @@ check("17.5")
 # %% [markdown]
 # ## 17.6 A call
 #
-# Calling a program with tensors: `memory` has for each buffer a flat array. Constants and the arena are there; an input's is
-# `flat(tensor, buffer.layout)`; an output's is new. All steps run in it, and the outputs become tensors. Where a size is a
-# formula of the batch (lesson 05), a call puts in the number: `batch`, or `batch_of(self.lowering.inputs, inputs)`. It lies in
-# `memory["s0"]` for the kernels, `at(layout, batch)` is a layout in numbers, `self.count(buffer)` counts elements. The arena,
-# `self.allocate(*self.plan())`, is for one `self.batch`: it is made at the first call, and anew where that is another one.
+# Most of what a call needs is the same at each call with the same batch. `prepare(batch)` finds it out: pairs of an input and
+# where it lies, `at(buffer.layout, batch)`; the same of outputs; a memory; and what each step's `launch(batch)` gives. The
+# memory is a dictionary from buffers to flat arrays, with `"s0"`, the batch, for the kernels. Places of the plan are made with
+# `self.empty(size, np.uint8)`; a buffer has the first bytes of its place, as numbers: `array.view(dtype)`. The constants are in
+# it, too, each `self.take(data)`, which for a GPU means: copied to it.
+#
+# A call asks `self.prepared(batch)`; the batch is given, or it is `batch_of(self.lowering.inputs, tensors)`. In a copy of that
+# memory an input's array is `self.take(flat(tensor, layout))`, an output's is new. All are launched, and the outputs become
+# tensors, of what `self.give(array)` brings back.
 
 # %% step="17.6"
-def __call__(self, *inputs, batch=None):
+def prepare(self, batch):
+    """What calls of one batch have in common: where inputs and outputs lie, the memory, and the steps to launch."""
+
+def __call__(self, *tensors, batch=None):
     """Tensors for `self.lowering.inputs` give a list of tensors, one for each of `self.lowering.outputs`."""
 
 
@@ -425,16 +429,21 @@ def __call__(self, *inputs, batch=None):
 check("17.6")
 
 # %% tags=["wrong"] step="17.6" says="outputs get new memory at each call"
-# -             memory[buffer] = np.empty(self.count(buffer), buffer.dtype)
-# +             memory[buffer] = self.arena.setdefault(buffer, np.empty(self.count(buffer), buffer.dtype))
+# -             now[buffer] = self.empty(numel(layout.sizes), buffer.dtype)
+# +             now[buffer] = memory.setdefault(buffer, self.empty(numel(layout.sizes), buffer.dtype))
 
 # %% tags=["wrong"] step="17.6" says="from its own first element on"
-# -             memory[buffer] = flat(tensor, at(buffer.layout, batch))
-# +             memory[buffer] = tensor.storage.data
+# -             now[buffer] = self.take(flat(tensor, layout))
+# +             now[buffer] = self.take(tensor.storage.data)
 
 # %% tags=["wrong"] step="17.6" says="The constants belong to the memory"
-# -         memory = {**self.constants, **self.arena, "s0": batch}
-# +         memory = {**self.arena, "s0": batch}
+# -         memory |= {buffer: self.take(data) for buffer, data in self.constants.items()} | {"s0": batch}
+# +         memory["s0"] = batch
+
+# %% tags=["wrong"] step="17.6" says="is another one at another batch"
+# -         inputs, outputs, memory, launches = self.prepared(batch or batch_of(self.lowering.inputs, tensors))
+# +         self.first = getattr(self, "first", batch or batch_of(self.lowering.inputs, tensors))
+# +         inputs, outputs, memory, launches = self.prepared(self.first)
 
 # %% [markdown]
 # ## 17.7 The door

@@ -120,7 +120,7 @@ class Segment:
     def __init__(self, frame, backend, dynamic=()):
         self.trace = trace = Trace(frame, dynamic)
         trace.run()
-        self.guards, self.graph, self.reason = trace.guards, trace.record.graph, getattr(trace, "reason", None)
+        self.guards, self.graph, self.reason = trace.guards, trace.record.graph, trace.reason
         require_same_setting(self.guards, frame)
         self.alive = {}  # by id: the fakes that are needed later, which are the outputs
         State(trace, Copy(self.guards, frame, lambda fake: self.alive.setdefault(id(fake), fake)))

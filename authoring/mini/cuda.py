@@ -32,9 +32,8 @@ import numpy as np
 from mini.emit import REDUCTIONS, Kernel, KernelStep
 from mini.fusion import Lowering, decompose, fake, fuse, trace  # noqa: F401
 from mini.loops import Box, broadcast
-from mini.program import Program, flat
-from mini.sizes import at, batch_of
-from mini.tensor import Layout, Storage, Tensor
+from mini.program import Program
+from mini.sizes import at
 from numba import config, cuda
 
 # %% given
@@ -90,11 +89,13 @@ class CudaKernelStep(KernelStep):
 
     code = CudaKernel
 
-    def run(self, memory):
-        rows, arrays = at(self.kernel.rows, memory["s0"]), [memory[buffer] for buffer in self.buffers]
+    def launch(self, batch):
+        rows = at(self.kernel.rows, batch)
         blocks = min(rows if self.kernel.cooperative else -(-rows // THREADS), BLOCKS)
-        if blocks:
-            gpu_code(self.kernel.source)[blocks, THREADS](0, rows, *arrays)
+        if not blocks:
+            return lambda memory: None
+        code = gpu_code(self.kernel.source)[blocks, THREADS]
+        return lambda memory: code(0, rows, *[memory[buffer] for buffer in self.buffers])
 
 
 class CudaLowering(Lowering):
@@ -112,21 +113,12 @@ class CudaLowering(Lowering):
 class CudaProgram(Program):
     """A program whose memory lies on the GPU: inputs go there, outputs come back."""
 
-    lower, kernel_step = CudaLowering, CudaKernelStep
+    lower, kernel_step, take = CudaLowering, CudaKernelStep, staticmethod(cuda.to_device)
 
-    def allocate(self, places, sizes):
-        return {buffer: cuda.device_array(max(self.count(buffer), 1), buffer.dtype) for buffer in places}
+    @staticmethod
+    def empty(count, dtype):
+        return cuda.device_array(count, dtype)
 
-    def __call__(self, *inputs, batch=None):
-        batch = batch or batch_of(self.lowering.inputs, inputs)
-        if self.arena is None or self.batch != batch:
-            self.batch = batch
-            self.arena = self.allocate(*self.plan())
-        memory = {**self.arena, "s0": batch} | {b: cuda.to_device(data) for b, data in self.constants.items()}
-        for buffer, tensor in zip(self.lowering.inputs, inputs, strict=True):
-            memory[buffer] = cuda.to_device(flat(tensor, at(buffer.layout, batch)))
-        memory |= self.allocate(self.lowering.outputs, [])
-        for step in self.steps:
-            step.run(memory)
-        results = [(b, memory[b].copy_to_host()[: self.count(b)]) for b in self.lowering.outputs]
-        return [Tensor(Storage(data, b.dtype), Layout.dense(at(b.sizes, batch))) for b, data in results]
+    @staticmethod
+    def give(array):
+        return array.copy_to_host()

@@ -236,16 +236,14 @@ class KernelStep:
         self.group, self.kernel = group, self.code(group, wanted)
         self.buffers = list(self.kernel.arguments)
 
-    def run(self, memory):
-        self.run_part(memory, None)
+    def launch(self, batch):
+        """All rows at a batch, as a function of the memory: what can be known before a call is found out once."""
+        code, counts = machine_code(self.kernel.source), at((self.kernel.rows, self.kernel.work), batch)
+        return lambda memory: run_rows(code, *counts, [memory[buffer] for buffer in self.buffers])
 
-    def run_part(self, memory, part):
-        """All rows, or those of `part` = (low, high), on this thread."""
-        kernel, arrays = self.kernel, [memory[buffer] for buffer in self.buffers]
-        if part is None:
-            run_rows(machine_code(kernel.source), *at((kernel.rows, kernel.work), memory.get("s0")), arrays)
-        else:
-            machine_code(kernel.source)(*part, *arrays)
+    def run_part(self, memory, low, high):
+        """The rows from low to high, on this thread."""
+        machine_code(self.kernel.source)(low, high, *[memory[buffer] for buffer in self.buffers])
 
     def __repr__(self):
         return str(self.group)

@@ -5,8 +5,8 @@
 rows (8,): amax buf0 | sum buf1 | buf2
 """
 
-from mini.index import Index, flatten, split
-from mini.loops import Call, Loop, Lowering, Reads, decompose, fake, trace  # noqa: F401
+from mini.index import flatten, split, variables
+from mini.loops import Call, Loop, Lowering, Text, decompose, fake, trace  # noqa: F401
 from mini.tensor import numel
 
 
@@ -41,15 +41,12 @@ class Group:
 
     def index(self, loop):
         """The loop's variables: i0, i1, ... for the row, j0, j1, ... inside of it; a size of 1 needs none."""
-        sizes = loop.sizes + loop.reduced
-        names = [f"i{d}" if d < len(self.rows) else f"j{d - len(self.rows)}" for d in range(len(sizes))]
-        return tuple(Index() if n == 1 else Index.variable(name, n) for name, n in zip(names, sizes, strict=True))
+        sizes, count = loop.sizes + loop.reduced, len(self.rows)
+        return variables("i", sizes[:count]) + variables("j", sizes[count:])
 
     def reads(self, loop):
         """Pairs of a buffer and an index, in these variables."""
-        h = Reads()
-        loop.body(h, self.index(loop))
-        return h.found
+        return Text(loop.body, self.index(loop)).found
 
     # %% 14.6 how early a loop may run
     def stage_after(self, read, at, made, inner):
@@ -64,9 +61,8 @@ class Group:
     def first_stage(self, loop, inner):
         """The first one where all that the loop reads is there; None if that is nowhere in this group."""
         makers = {made.buffer: (at, made) for at, stage in enumerate(self.stages) for made in stage.loops}
-        stages = [
-            self.stage_after(index, *makers[buffer], inner) for buffer, index in self.reads(loop) if buffer in makers
-        ]
+        reads = [(buffer, index) for buffer, index in self.reads(loop) if buffer in makers]
+        stages = [self.stage_after(index, *makers[buffer], inner) for buffer, index in reads]
         return None if None in stages else max(stages, default=0)
 
     # %% 14.7 a loop joins

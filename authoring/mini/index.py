@@ -133,3 +133,9 @@ def split(flat, sizes):
         index.append(flat % size if size else flat)  # with a size of 0 there is no element to ask for
         flat = flat // max(size, 1)
     return (flat, *reversed(index))[: len(sizes)]  # what is left is in the first dimension
+
+
+# %% given
+def variables(letter, sizes):
+    """i0, i1, ...: one for each dimension; where the size is 1 it would always be 0."""
+    return tuple(Index() if n == 1 else Index.variable(f"{letter}{d}", n) for d, n in enumerate(sizes))

@@ -10,6 +10,7 @@
 
 import builtins
 import dis
+import functools
 import inspect
 import operator
 import sys
@@ -104,6 +105,7 @@ def parts(inst):
 
 
 # %% 03.4 decoding
+@functools.cache
 def decode(code):
     """Operations and operands, the same for all Pythons; a jump's operand is the index of its target in the list.
 

@@ -11,7 +11,7 @@
 import numpy as np
 from mini.emit import KernelStep, at, flatten
 from mini.fusion import Lowering, decompose, fake, fuse, numel, trace  # noqa: F401
-from mini.index import Index
+from mini.index import variables
 
 
 # %% given
@@ -31,18 +31,23 @@ class ProductStep:
         self.call, self.epilogue = call, None
         self.buffers = [call.buffer, *[buffer for buffer, _ in call.arguments]]
 
-    def run(self, memory):
-        batch, places = memory.get("s0"), [*self.call.arguments, (self.call.buffer, self.call.buffer.layout)]
-        x, y, out = [array_of(memory[buffer], at(layout, batch)) for buffer, layout in places]
-        if self.epilogue is None:
-            np.matmul(x, y, out=out)
-            return
-        count = len(out)
-        per_row = at(self.epilogue.kernel.rows, batch) // count
-        for low in range(0, count, self.block):
-            high = min(low + self.block, count)
-            np.matmul(x[low:high], y, out=out[low:high])
-            self.epilogue.run_part(memory, (low * per_row, high * per_row))
+    def launch(self, batch):
+        """The product at a batch, as a function of the memory."""
+        places = [*self.call.arguments, (self.call.buffer, self.call.buffer.layout)]
+        places = [(buffer, at(layout, batch)) for buffer, layout in places]
+        rows = self.epilogue and at(self.epilogue.kernel.rows, batch)
+
+        def run(memory):
+            x, y, out = [array_of(memory[buffer], layout) for buffer, layout in places]
+            if not self.epilogue:
+                return np.matmul(x, y, out=out)
+            count = len(out)
+            for low in range(0, count, self.block):
+                high = min(low + self.block, count)
+                np.matmul(x[low:high], y, out=out[low:high])
+                self.epilogue.run_part(memory, low * rows // count, high * rows // count)
+
+        return run
 
     def __repr__(self):
         return str(self.call) + (f", then {self.epilogue}" if self.epilogue else "")
@@ -57,7 +62,6 @@ class ProductStep:
         reads = [index for loop in group.loops for buffer, index in group.reads(loop) if buffer is out]
         if not reads or not rows or type(rows) is not type(out.sizes[0]):  # both depend on the batch, or none
             return False
-        variables = (Index() if n == 1 else Index.variable(f"i{d}", n) for d, n in enumerate(group.rows))
         size = numel(out.sizes) // rows  # what one row of the kernel has of the product
-        row = flatten(tuple(variables), group.rows)
+        row = flatten(variables("i", group.rows), group.rows)
         return all((index - row * size).within(size) for index in reads) and not rows % out.sizes[0]

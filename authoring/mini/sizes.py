@@ -50,7 +50,7 @@ def batch_of(fakes, tensors):
     >>> batch_of([fake((3, 4)), fake((4, size * 2))], [fake((3, 4)), fake((4, 10))])
     5
     """
-    places = [(x.sizes[d], tensor, d) for x, tensor in zip(fakes, tensors, strict=True) for d in range(len(x.sizes))]
+    places = ((x.sizes[d], tensor, d) for x, tensor in zip(fakes, tensors, strict=True) for d in range(len(x.sizes)))
     return next(((tensor.sizes[d] - n.plus) // n.times for n, tensor, d in places if isinstance(n, Size)), None)
 
 
@@ -60,7 +60,9 @@ def at(value, batch):
     >>> at((Size(Batch(7, None)) * 2, 3), 5)
     (10, 3)
     """
-    if isinstance(value, Size) and batch is not None:
+    if batch is None:
+        return value
+    if isinstance(value, Size):
         return value.times * batch + value.plus
     if isinstance(value, Layout):
         return Layout(at(value.sizes, batch), at(value.strides, batch), at(value.offset, batch))

@@ -45,12 +45,13 @@ CONTAINERS = (list, dict, tuple)  # these are read item by item; of an object of
 MUTATORS = set("append extend insert pop remove clear update setdefault sort reverse popitem".split())
 
 
-# %% 04.5 a trace, instruction by instruction
+# %% 04.5 a trace begins
 class Trace:
     """One trace from where a frame stands: what it read (guards), what it computed (a graph), what it changed."""
 
     def __init__(self, frame, dynamic=()):
-        self.guards, self.record, self.undo = Guards(dynamic), Record(), []
+        self.began, self.reason = (frame, dynamic), None
+        self.guards, self.record = Guards(dynamic), Record()
         self.input_sources, self.changed, self.attributes, self.made = [], {}, {}, {}
         self.frame = Tracer.__new__(Tracer)
         vars(self.frame).update(vars(frame), trace=self)
@@ -64,46 +65,22 @@ class Trace:
         self.input_sources.append(source)
         return self.record.input(tensor)
 
-    def run(self):
-        """To the end of the frame, or to the instruction that breaks; then the frame is as it was before that one."""
-        while self.frame.outcome is None and self.step():
-            pass
-
-    def step(self):
-        """One instruction, done as a whole or not at all; whether it was done."""
-        frame, nodes, attributes = self.frame, self.record.graph.nodes, dict(self.attributes)
-        stack, local, at, count, self.undo = list(frame.stack), dict(frame.locals), frame.at, len(nodes), []
+    # %% 04.6 to the end, or to a break
+    def run(self, most=math.inf):
+        """To the end of the frame, or before the instruction that breaks: what it had begun goes, by tracing anew up to it."""
+        done = 0
         try:
             with self.record:
-                frame.step()
+                while self.frame.outcome is None and done < most:
+                    self.frame.step()
+                    done += 1
         except Exception as error:  # whatever it is, running the instruction for real will tell it
-            for put_back in reversed(self.undo):
-                put_back()
-            frame.stack, frame.locals, frame.at = stack, local, at
-            self.attributes, self.reason = attributes, error
-            del nodes[count:]
-            return False
-        return True
-
-    # %% 04.6 what can be undone
-    def keep(self, value):
-        """Before a list, a dict, an iterator or a cell changes: how it is made again as it was."""
-        if isinstance(value, list):
-            self.undo.append(lambda items=value.copy(): value.__setitem__(slice(None), items))
-        elif isinstance(value, dict):
-            self.undo.append(lambda items=value.copy(): (value.clear(), value.update(items)))
-        elif isinstance(value, Items):
-            self.undo.append(lambda state=vars(value).copy(): vars(value).update(state))
-        else:
-            try:
-                before = value.cell_contents
-                self.undo.append(lambda: setattr(value, "cell_contents", before))
-            except ValueError:  # it was empty
-                self.undo.append(lambda: delattr(value, "cell_contents"))
+            self.__init__(*self.began)
+            self.run(done)
+            self.reason = error
 
     def change(self, container):
         """A list or dict is about to be written to. If it came from outside, the real one must be changed, too."""
-        self.keep(container)
         if self.guards.source_of(container):
             self.changed[id(container)] = container
 
@@ -163,8 +140,6 @@ class Tracer(Frame):
             raise Break(f"{name} asks an object of the program's")
         elif function not in PURE and type(owner) not in (list, dict, tuple, str, int, float):
             raise Break(f"a call of {name}")
-        for items in [arg for arg in args if isinstance(arg, Items)]:
-            self.trace.keep(items)
         if function in TYPES:  # a size is to the program what it stands for
             args = [operator.index(arg) if isinstance(arg, Size) else arg for arg in args]
         result = function(*args, **kwargs)
@@ -207,13 +182,10 @@ class Tracer(Frame):
         return trace.read(Source(source, "attr", name), value)
 
     def set_attribute(self, obj, name, value):
-        """Set when the graph has run; until then it is remembered. A cell that the trace has made is set at once."""
-        if isinstance(obj, types.CellType) and id(obj) in self.trace.made:
-            self.trace.keep(obj)
-            obj.cell_contents = value
-            return
+        """Set when the graph has run; until then it is remembered."""
         plain = type(obj).__setattr__ is object.__setattr__ and not isinstance(getattr(type(obj), name, None), property)
-        if self.source_of(obj) is None or isinstance(obj, Tensor) or not plain:
+        known = self.source_of(obj) or id(obj) in self.trace.made
+        if not known or isinstance(obj, Tensor) or not plain:
             raise Break(f"setting {name} of a {type(obj).__name__}")
         self.trace.attributes[id(obj), name] = obj, name, value
 

@@ -23,7 +23,7 @@ OWN_ATTRIBUTES = Step(
         "A method is bound to the object, which is guarded already: read only its __func__,"
         " Source(Source(source, 'attr',"
         " name), 'attr', '__func__'), and give the method.",
-        "Setting: a cell that the trace made is kept and set at once. Of anything else that has a"
+        "Setting: of a cell that the trace made, and of anything that has a"
         " source, and is set in the"
         " plain way, note self.trace.attributes[id(obj), name] = obj, name, value. All others: a Break.",
     ),
@@ -125,7 +125,7 @@ def _(mini: Any) -> None:
     got = [region(model, x).tolist() for _ in range(2)], model.calls, model.last.tolist()
     why = "An attribute that the trace has set itself is read from trace.attributes; the object still has the old one."
     expect("two calls, model.calls, model.last", ([[3.0, 4.0], [7.0, 10.0]], 4, [3.0, 6.0]), got, why)
-    like_python(mini, counted, (x,), "A cell that the trace has made is set at once.")
+    like_python(mini, counted, (x,), "A cell that the trace has made may be set.")
 
 
 def counted(x: Any) -> Any:

@@ -24,7 +24,7 @@ OWN_COMPUTING = Step(
         "Three questions. A list or dict that is written to: self.trace.change. Else"
         " self.asks(function, values): Break."
         " Else neither in PURE nor a method of a list, dict, tuple, str, int or float: Break.",
-        "Before the call, keep each argument that is an Items. After it: a str with 'fake(' in it is"
+        "After the call: a str with 'fake(' in it is"
         " the text of a tensor,"
         " Break; what iter and ITERATORS give becomes Items(list(result)), unless it is an Items or a generator.",
     ),
@@ -161,7 +161,7 @@ def _(mini: Any) -> None:
     why = "An enumerate or a zip can't be copied, nor put back. Make an Items of what it gives."
     like_python(mini, pairs, (x,), why)
     like_python(mini, shared, (x,), "iter of an iterator is that iterator: leave an Items as it is.")
-    like_python(mini, spent, (x,), "A call that is undone has used up an iterator: keep it before the call.")
+    like_python(mini, spent, (x,), "A call that breaks is done again: with iterators as they were.")
     whole(mini, generated, (x,), "A generator is one of ours, whose frame records: leave it as it is.")
 
 

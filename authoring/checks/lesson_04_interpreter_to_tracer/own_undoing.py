@@ -1,32 +1,33 @@
-"""Exercise 04.6: how a list, a dictionary, an iterator or a cell is made again as it was."""
+"""Exercise 04.6: a trace goes to the end of its frame or to a break, and leaves nothing half-done."""
 
 from __future__ import annotations
 
-import types
 from typing import Any
 
 from minitorch_compile.course.checking.exercise import WrongAnswer
 from minitorch_compile.course.checking.step import Step
 
-from ..comparing import attempt, expect
-from .own_traces import like_python
+from ..comparing import expect
+from .own_traces import like_python, lines, reason, traced
 
 OWN_UNDOING = Step(
     "04.6",
-    "what can be undone",
+    "to the end, or to a break",
     file="tracer",
-    minutes=15,
+    minutes=20,
     hints=(
-        "`keep` appends one function to self.undo. It must make the same object as it was, not another one like it.",
-        "A list: value[:] = a copy made now. A dict: clear it, then update it with the copy. An Items:"
-        " all that vars(items)"
-        " has. A cell may be empty: then reading it is a ValueError, and undoing means `del cell.cell_contents`.",
-        "A lambda has no statements: value.__setitem__(slice(None), items), setattr, delattr. `change`"
-        " keeps the container,"
-        " and notes it in self.changed[id(container)] if self.guards.source_of(container) is not None.",
+        "Count the instructions that are done. `with self.record:` around the loop; `try` around both.",
+        "What is not half-done need not be undone: self.__init__(*self.began) is a trace that has done nothing yet.",
+        "except Exception as error: begin anew, self.run(done), and then self.reason = error. `change` notes the"
+        " container in self.changed[id(container)] if self.guards.source_of(container) is not None.",
     ),
 )
 SECTION = "Tracing by interpreting"
+
+
+def doubled(x: Any, n: int, names: list[Any]) -> Any:
+    y = x * n
+    return y, names[0]
 
 
 def trace_of(mini: Any, *args: Any) -> Any:
@@ -36,54 +37,51 @@ def trace_of(mini: Any, *args: Any) -> Any:
     return mini.tracer.Trace(mini.interpreter.Frame(nothing, args, {}))
 
 
-def undone(mini: Any, value: Any, change: Any, shown: Any, why: str) -> None:
-    """`keep`, then the change, then what was noted: is it again as it was?"""
-    trace = trace_of(mini)
-    before = shown(value)
-    raised = attempt(trace.keep, value)
-    if isinstance(raised, str):
-        raise WrongAnswer(f"keep({value!r}): {raised}", why)
-    change(value)
-    changed = shown(value)
-    for put_back in reversed(trace.undo):
-        put_back()
-    expect(f"{before!r} was kept, became {changed!r}, and was undone", before, shown(value), why)
-
-
-@OWN_UNDOING.case("lists and dictionaries", points=2, section=SECTION)
+@OWN_UNDOING.case("to the end", points=1, section=SECTION)
 def _(mini: Any) -> None:
-    same = "Others hold the same object. Fill it again as it was at `keep`; a copy must be made then, not later."
-    undone(mini, [1, 2], lambda v: v.append(3), list, same)
-    undone(mini, [1, 2], lambda v: v.clear(), list, same)
-    undone(mini, {"a": 1}, lambda v: v.update(a=2), dict, same)
-    undone(mini, {"a": 1}, lambda v: v.update(b=2), dict, "A key that came in must go: empty it first.")
-    undone(mini, {"a": 1, "b": 2}, lambda v: v.pop("a"), dict, "The order of the keys is a part of it: empty it first.")
+    trace = traced(mini, doubled, mini.tensor.tensor([1.0, 2.0]), 3, ["a"])
+    if trace.frame.outcome is None:
+        raise WrongAnswer(f"the trace stopped: {reason(trace)}", "Step until the frame has an outcome.")
+    expect(
+        "the graph of x * n, with n = 3",
+        ["mul = mul(x0, 3)"],
+        lines(trace.record.graph),
+        "Steps run with the layer entered.",
+    )
+    expect(
+        "what it returns",
+        "('return', (fake(2,), 'a'))",
+        repr(trace.frame.outcome),
+        "Fakes for tensors, else plain values.",
+    )
 
 
-def rest(items: Any) -> Any:
-    return list(items.sequence), items.at
+def halfway(x: Any) -> Any:
+    y = x + 1
+    z = y * 2
+    return (lambda v: [v.exp(), v.sum().item()])(z)
 
 
-@OWN_UNDOING.case("iterators", points=1, section=SECTION)
+@OWN_UNDOING.case("a half-done instruction leaves nothing", points=2, section=SECTION)
 def _(mini: Any) -> None:
-    items = mini.interpreter.Items
-    undone(mini, items([1, 2, 3], 1), lambda v: next(v), rest, "An iterator is its attributes: vars(items).")
-    why = "At its end, an Items has dropped its sequence. So put all of its attributes back: vars(items)."
-    undone(mini, items([1, 2, 3]), lambda v: list(v), rest, why)
-
-
-def contents(cell: types.CellType) -> Any:
-    try:
-        return [cell.cell_contents]
-    except ValueError:
-        return []
-
-
-@OWN_UNDOING.case("cells", points=1, section=SECTION)
-def _(mini: Any) -> None:
-    undone(mini, types.CellType(1), lambda c: setattr(c, "cell_contents", 2), contents, "Set its contents again.")
-    why = "A cell may be empty, as that of a variable which gets its value later. It must be empty again."
-    undone(mini, types.CellType(), lambda c: setattr(c, "cell_contents", 2), contents, why)
+    trace = traced(mini, halfway, mini.tensor.tensor([1.0, 2.0]))
+    frame = trace.frame
+    why = (
+        "The call had recorded exp and sum when it asked for a number. It will be done again, for real: take them out."
+    )
+    expect(
+        "the nodes of x + 1, * 2, and a call that breaks",
+        ["add = add(x0, 1)", "mul = mul(add, 2)"],
+        lines(trace.record.graph),
+        why,
+    )
+    op, _ = frame.program[frame.at]
+    expect("the instruction at which the frame stands", "CALL", op, "It is the one that broke: it was not done.")
+    shown = [value if isinstance(value, mini.tensor.Tensor) else "..." for value in frame.stack]
+    why = "CALL had taken the function and its argument from the stack. They must lie there again."
+    expect("its stack (but for tensors)", ["...", "...", frame.locals["z"]], shown, why)
+    if not isinstance(trace.reason, mini.tracer.Break):
+        raise WrongAnswer(f"the reason is {trace.reason!r}", "Keep the exception that ended the trace: self.reason.")
 
 
 @OWN_UNDOING.case("which containers are changed for real", points=1, section="Where a value came from")
@@ -100,7 +98,6 @@ def _(mini: Any) -> None:
     trace.change([2])
     why = "A list that the trace has made is nobody else's: no source, nothing to be changed outside."
     expect("changed, after change of a new list, too", [mine], list(trace.changed.values()), why)
-    expect("how many are noted to be undone", 2, len(trace.undo), "Both may have to be undone.")
 
 
 def changes(x: Any, seen: list[Any], table: dict[str, Any]) -> Any:

@@ -1,4 +1,4 @@
-"""Exercise 13.8: handlers that write a line, and that list what is read."""
+"""Exercise 13.8: a handler that writes a line, and lists what is read."""
 
 from __future__ import annotations
 
@@ -11,17 +11,15 @@ from .index_values import variables
 
 OWN_HANDLERS = Step(
     "13.8",
-    "handlers",
+    "a handler",
     file="loops",
     minutes=15,
     hints=(
-        "Each method says what its name means to this handler: for Text a text, made of the texts of its arguments.",
-        "Reads is a Text that writes nothing down but pairs (buffer, index) in self.found, and counts calls. What "
-        "it gives for an"
-        " element does not matter, as long as it is a text.",
-        "inside(conditions, value, dtype): value is a function, call it. Text: (VALUE if LOW <= I < HIGH and ... "
-        "else 0). Reads"
-        " inherits it: calling value() is how it sees what is read there.",
+        "Each method says what its name means to this handler: a text, made of the texts of its arguments.",
+        "load notes the pair (buffer, index) in self.found, and call counts in self.calls. At the end of __init__:"
+        " self.text = body(self, index).",
+        "inside(conditions, value, dtype): value is a function, call it: (VALUE if LOW <= I < HIGH and ... else 0)."
+        " Calling value() is also how what is read there is found.",
     ),
 )
 SECTION = "One body, many meanings"
@@ -51,7 +49,7 @@ def body_of(mini: Any) -> tuple[Any, Any, Any]:
 def _(mini: Any) -> None:
     body, _, index = body_of(mini)
     expected = "add(mul(x0[i * 8 + j], 2.5), (neg(i + 1) if 0 <= i + -1 < 3 and 2 <= j < 5 else 0))"
-    got = body(mini.loops.Text(), index)
+    got = mini.loops.Text(body, index).text
     if got != expected:
         raise WrongAnswer(
             f"expected {expected}, got {got}",
@@ -62,8 +60,7 @@ def _(mini: Any) -> None:
 @OWN_HANDLERS.case("a list of what is read", points=1, section=SECTION)
 def _(mini: Any) -> None:
     body, x, (i, j) = body_of(mini)
-    h = mini.loops.Reads()
-    body(h, (i, j))
+    h = mini.loops.Text(body, (i, j))
     if [(buffer, str(index)) for buffer, index in h.found] != [(x, "i * 8 + j")]:
         raise WrongAnswer(
             f"expected x0 at i * 8 + j, found {h.found}", "Each load is noted: the buffer itself, and the index."
@@ -80,10 +77,10 @@ def _(mini: Any) -> None:
 
 @OWN_HANDLERS.case("each remembers for itself", points=1, section=SECTION)
 def _(mini: Any) -> None:
-    for kind in (mini.loops.Text, mini.loops.Reads):
-        first, second = kind(), kind()
-        if getattr(first, "memo", None) != {} or first.memo is second.memo:
-            raise WrongAnswer(
-                f"{kind.__name__}() has no empty memo of its own",
-                "Boxes remember in h.memo: Reads calls super().__init__().",
-            )
+    body, _, index = body_of(mini)
+    first, second = mini.loops.Text(body, index), mini.loops.Text(body, index)
+    if getattr(first, "memo", None) != {} or first.memo is second.memo:
+        raise WrongAnswer("a Text has no empty memo of its own", "Boxes remember in h.memo: begin with an empty one.")
+    if len(second.found) != 1:
+        why = "Each begins with a list of its own, and not with one that all share."
+        raise WrongAnswer(f"the body reads one element; the second Text of it has found {second.found}", why)

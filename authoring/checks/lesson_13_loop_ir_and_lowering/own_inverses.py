@@ -61,6 +61,8 @@ def _(mini: Any) -> None:
     sliced = "Number i of x[start::step] is number i * step + start of x."
     judge(mini, view(ops.slice_, 1, 1, 3, 1), memory, x[:, 1:3], "x[:, 1:3]", sliced)
     judge(mini, view(ops.slice_, 2, 1, 4, 2), memory, x[:, :, 1:4:2], "x[:, :, 1:4:2]", sliced)
+    regrouped = "The element at index has a position; the position is the same under both sizes: flatten, then split."
+    judge(mini, view(ops.regroup, (4, 6)), memory, x.reshape(4, 6), "x of (2, 3, 4) regrouped to (4, 6)", regrouped)
     box, memory = box_of(mini, x[:, :1, :1].copy())
     wide = np.broadcast_to(x[:, :1, :1], (5, 2, 3, 4))
     judge(

@@ -14,10 +14,9 @@ OWN_LOOPS = Step(
     minutes=15,
     hints=(
         "A dataclass: fields without a default first. @dataclass(eq=False), so that a loop is equal to itself only.",
-        "variables gives two tuples: for self.sizes named i0, i1, ..., for self.reduced named j0, j1, ... Where a "
-        "size is 1 the"
-        " variable would always be 0: Index() instead.",
-        "reads: h = Reads(), then self.body(h, outer + inner), then h.found.",
+        "variables gives two tuples: for self.sizes named i0, i1, ..., for self.reduced named j0, j1, ...:"
+        " variables('i', self.sizes) is the first.",
+        "reads: a Text of self.body at outer + inner; what it has found.",
     ),
 )
 SECTION = "The package's own"
@@ -61,7 +60,7 @@ def _(mini: Any) -> None:
     loop, x = loop_of(mini, (4,), (8,), "sum")
     got = loop.reads()
     if [(buffer, str(index)) for buffer, index in got] != [(x, "i0 * 8 + j0")]:
-        why = "Run the body under Reads, for all of its variables: those of the elements, then those that are reduced."
+        why = "Run the body as a Text, for all of its variables: those of the elements, then those that are reduced."
         raise WrongAnswer(f"sum(j0 < 8) of x0[i0 * 8 + j0]: expected x0 at i0 * 8 + j0, got {got}", why)
 
 

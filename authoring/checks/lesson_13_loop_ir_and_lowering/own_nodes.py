@@ -21,9 +21,7 @@ OWN_NODES = Step(
         "view: if x.memory is (buffer, layout), the op's kernel gives the new layout (for regroup "
         "layout.view(sizes), which may be"
         " None): then stored(buffer, new). Otherwise a box that asks x for another element.",
-        "regroup of what is computed: the element at index has the position flatten(index, value.sizes), which is "
-        "x's element"
-        " split(position, x.sizes). The other views: VIEWED[op](index, x.sizes, *args).",
+        "What is computed becomes a box that asks x for another element: at VIEWED[op](index, x.sizes, *args).",
     ),
 )
 SECTION = "Lowering, rule by rule"

@@ -133,7 +133,7 @@ def promised(mini: Any, op: Any, dtypes: list[str]) -> list[Any]:
             return op
 
     boxes = [mini.loops.Box((), np.dtype(dtype), lambda h, index: "x") for dtype in dtypes]
-    mini.loops.pointwise(Listing(), (), op, mini.tensor.fake(()), boxes)
+    Listing(lambda h, index: mini.loops.pointwise(h, index, op, mini.tensor.fake(()), boxes), ())
     return calls
 
 

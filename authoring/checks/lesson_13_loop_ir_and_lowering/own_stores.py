@@ -15,7 +15,7 @@ OWN_STORES = Step(
     file="loops",
     minutes=20,
     hints=(
-        "is_costly: run the box's body under Reads for a variable in each dimension; h.calls says how many calls "
+        "is_costly: a Text of the box's body, for a variable in each dimension; its calls says how many calls "
         "that is. What"
         " is in memory is not costly at all.",
         "store: a Loop over the box's sizes whose body is box.at, filling a new buffer: buf0, buf1, ... by the "

@@ -19,7 +19,7 @@ OWN_GROUPS = Step(
         "i0, i1, ...",
         "The others, of loop.sizes + loop.reduced, are j0, j1, ..., counted from the end of the row. A size of 1 "
         "gives Index().",
-        "reads: like Loop.reads, but with self.index(loop): h = Reads(); loop.body(h, self.index(loop)); h.found.",
+        "reads: like Loop.reads, but with self.index(loop): Text(loop.body, self.index(loop)).found.",
     ),
 )
 SECTION = "When two loops may be one"

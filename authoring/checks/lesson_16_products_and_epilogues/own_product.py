@@ -48,8 +48,8 @@ def run(mini: Any, sizes: tuple[int, int, int], per_row: int, block: int) -> tup
     parts: list[Any] = []
     there: list[int] = []
 
-    def run_part(memory: Any, part: Any) -> None:
-        parts.append(part)
+    def run_part(memory: Any, low: int, high: int) -> None:
+        parts.append((low, high))
         there.append(int((memory[call.buffer].reshape(rows, columns) != 0).all(1).sum()))
 
     if per_row:
@@ -57,7 +57,7 @@ def run(mini: Any, sizes: tuple[int, int, int], per_row: int, block: int) -> tup
             SimpleNamespace(kernel=SimpleNamespace(rows=rows * per_row), run_part=run_part),
             block,
         )
-    step.run(memory)
+    step.launch(None)(memory)
     expected = x.reshape(rows, inner) @ y.reshape(inner, columns)
     if not np.allclose(memory[call.buffer].reshape(rows, columns), expected):
         raise WrongAnswer(f"{rows} x {inner} times {inner} x {columns}: the product is wrong", LAST if per_row else "")
@@ -71,7 +71,7 @@ def _(mini: Any) -> None:
     step = mini.products.ProductStep(call)
     x, y = np.arange(24, dtype=np.float32), np.arange(20, dtype=np.float32)
     out = np.zeros(30, np.float32)
-    step.run({lowering.inputs[0]: x, lowering.inputs[1]: y, call.buffer: out})
+    step.launch(None)({lowering.inputs[0]: x, lowering.inputs[1]: y, call.buffer: out})
     if not np.allclose(out.reshape(2, 3, 5), x.reshape(2, 3, 4) @ y.reshape(4, 5)):
         raise WrongAnswer("a batch of products, 2 x 3 x 4 times 4 x 5, is wrong", "np.matmul does batches by itself.")
 

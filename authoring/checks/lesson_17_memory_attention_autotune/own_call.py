@@ -17,15 +17,17 @@ OWN_CALL = Step(
     file="program",
     minutes=12,
     hints=(
-        "memory is a dictionary from buffers to flat arrays: the constants', the arena's, the inputs' and the"
-        " outputs'.",
-        "An input's array is flat(tensor, buffer.layout). An output's is new at each call: np.empty(numel(sizes),"
-        " dtype).",
-        "Then each step runs in memory, and each output becomes Tensor(Storage(array, dtype), Layout.dense(sizes)).",
+        "memory is a dictionary from buffers to flat arrays: the plan's and the constants' are the same at each call of"
+        " a batch; the inputs' and the outputs' are added to a copy of it.",
+        "An input's array is self.take(flat(tensor, layout)). An output's is new at each call:"
+        " self.empty(numel(layout.sizes), dtype).",
+        "Then for launch in launches: launch(now), and each output becomes"
+        " Tensor(Storage(self.give(array), dtype), layout).",
     ),
 )
 SECTION = "One program"
 FRESH = "Who has the first call's result must not see it change: outputs get new memory at each call."
+BATCH = "How many elements a buffer has is another one at another batch: ask self.prepared with the batch of this call."
 OFFSET = "The input is a part of a larger storage: take its memory from its own first element on, as flat does."
 
 
@@ -61,3 +63,14 @@ def _(mini: Any) -> None:
     got = compiled(x[2:])[0]
     if got.tolist() != [4, 6, 8]:
         raise WrongAnswer(f"x * 2 of x[2:], x = [0, 1, 2, 3, 4], is {got}", OFFSET)
+
+
+@OWN_CALL.case("another batch", points=1, section=SECTION)
+def _(mini: Any) -> None:
+    x = mini.tensor.fake((mini.sizes.Size(mini.sizes.Batch(4, lambda text, holds: None)), 3))
+    compiled = mini.program.Program(mini.graph.trace(lambda x: (x * 2).sum(1) + 1, x))
+    for count in (4, 2, 6, 4):
+        (x,) = tensors(mini, [(count, 3)])
+        (got,), expected = compiled(x), (x * 2).sum(1) + 1
+        if got.sizes != expected.sizes or not np.allclose(got.numpy(), expected.numpy()):
+            raise WrongAnswer(f"compiled for s0 rows, called with {count}: expected {expected}, got {got}", BATCH)

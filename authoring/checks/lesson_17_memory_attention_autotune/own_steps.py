@@ -22,7 +22,7 @@ OWN_STEPS = Step(
         " reads (read_by).",
         "If the last step so far is a ProductStep that takes the new one, the new one is its epilogue, and its"
         " buffers are the"
-        " product's too. At the end the constants of the graph, and self.allocate(*self.plan()).",
+        " product's too. At the end the constants of the graph, and self.prepared.",
     ),
 )
 SECTION = "One program"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from mini import ops
 from mini.graph import Node, trace  # noqa: F401
-from mini.index import Index, flatten, split
+from mini.index import Index, flatten, split, variables
 from mini.ops import Factory, Product, Reduction, View
 from mini.prims import decompose  # noqa: F401
 from mini.tensor import Layout, fake
@@ -58,14 +58,16 @@ def stored(buffer, layout):
     return Box(layout.sizes, buffer.dtype, body, (buffer, layout))
 
 
-# %% 13.8 handlers
+# %% 13.8 a handler
 class Text:
-    """A body as a line to read."""
+    """Runs a body: as a line to read, `text`; which elements it reads, `found`; and how many calls it makes, `calls`."""
 
-    def __init__(self):
-        self.memo = {}
+    def __init__(self, body, index):
+        self.memo, self.found, self.calls = {}, [], 0
+        self.text = body(self, index)
 
     def load(self, buffer, index):
+        self.found.append((buffer, index))
         return f"{buffer.name}[{index}]"
 
     def value(self, number, dtype):
@@ -75,26 +77,11 @@ class Text:
         return str(index)
 
     def call(self, op, args, dtype, dtypes):
+        self.calls += 1
         return f"{op}({', '.join(args)})"
 
     def inside(self, conditions, value, dtype):
         return f"({value()} if {' and '.join(f'{low} <= {i} < {high}' for i, low, high in conditions)} else 0)"
-
-
-class Reads(Text):
-    """Which elements of which buffers a body reads, and how many calls it makes."""
-
-    def __init__(self):
-        super().__init__()
-        self.found, self.calls = [], 0
-
-    def load(self, buffer, index):
-        self.found.append((buffer, index))
-        return ""
-
-    def call(self, op, args, dtype, dtypes):
-        self.calls += 1
-        return ""
 
 
 # %% 13.9 loops
@@ -109,28 +96,22 @@ class Loop:
     reduction: str = None
 
     def variables(self):
-        """i0, i1, ... for the elements and j0, j1, ... for what is reduced; a size of 1 needs none."""
-        return [
-            tuple(Index() if n == 1 else Index.variable(f"{letter}{d}", n) for d, n in enumerate(sizes))
-            for letter, sizes in (("i", self.sizes), ("j", self.reduced))
-        ]
+        """i0, i1, ... for the elements and j0, j1, ... for what is reduced."""
+        return variables("i", self.sizes), variables("j", self.reduced)
 
     def reads(self):
         """Pairs of a buffer and an index."""
-        h, (outer, inner) = Reads(), self.variables()
-        self.body(h, outer + inner)
-        return h.found
+        outer, inner = self.variables()
+        return Text(self.body, outer + inner).found
 
     # %% given
     def __str__(self):
         outer, inner = self.variables()
-        over, within = [
-            ", ".join(f"{i} < {n}" for i, n in zip(variables, sizes, strict=True))
-            for variables, sizes in ((outer, self.sizes), (inner, self.reduced))
-        ]
+        ranges = [f"{i} < {n}" for i, n in zip(outer + inner, self.sizes + self.reduced, strict=True)]
+        over, within = ", ".join(ranges[: len(outer)]), ", ".join(ranges[len(outer) :])
         where = f"{self.reduction}({within}): " if self.reduction else ""
-        element = f"{self.buffer.name}[{', '.join(map(str, outer))}]"
-        return f"for {over}: {where}{element} = {self.body(Text(), outer + inner)}"
+        element, text = ", ".join(map(str, outer)), Text(self.body, outer + inner).text
+        return f"for {over}: {where}{self.buffer.name}[{element}] = {text}"
 
 
 @dataclass(eq=False)
@@ -187,6 +168,7 @@ VIEWED = {  # the element of the old box that is the new one's at `index`
     ops.slice_: lambda index, sizes, dim, start, stop, step: tuple(
         i * step + start if d == dim else i for d, i in enumerate(index)
     ),
+    ops.regroup: lambda index, sizes, wanted: split(flatten(index, wanted), sizes),
 }
 
 
@@ -217,9 +199,7 @@ class Lowering:
     # %% 13.13 what is stored
     def is_costly(self, box):
         """Whether to compute it again would cost more than to store it."""
-        h = Reads()
-        box.body(h, tuple(Index.variable(f"i{d}", n) for d, n in enumerate(box.sizes)))
-        return not box.memory and h.calls > self.most_calls
+        return not box.memory and Text(box.body, variables("i", box.sizes)).calls > self.most_calls
 
     def new_buffer(self, value):
         return Buffer(f"buf{len(self.steps)}", value.sizes, value.dtype, Layout.dense(value.sizes))
@@ -261,8 +241,6 @@ class Lowering:
             layout = layout.view(*args) if op is ops.regroup else op.kernel(layout, *args)
             if layout:
                 return stored(buffer, layout)
-        if op is ops.regroup:
-            return Box(value.sizes, value.dtype, lambda h, index: x.at(h, split(flatten(index, value.sizes), x.sizes)))
         return Box(value.sizes, value.dtype, lambda h, index: x.at(h, VIEWED[op](index, x.sizes, *args)))
 
     # %% 13.15 reductions and products

@@ -8,6 +8,8 @@
 (64, 16)
 """
 
+import functools
+
 import numpy as np
 from mini.fusion import Call, Lowering, decompose, fuse, trace  # noqa: F401
 from mini.products import KernelStep, ProductStep
@@ -26,11 +28,16 @@ def flat(tensor, layout):
     return tensor.storage.data[tensor.layout.offset :] if same else tensor.numpy().reshape(-1)
 
 
+def bytes_of(buffer, batch):
+    return at(numel(buffer.sizes), batch) * buffer.dtype.itemsize
+
+
 # %% 17.4 the whole program
 class Program:
     """A graph, compiled: called with tensors it gives tensors."""
 
-    lower, kernel_step, batch, arena = Lowering, KernelStep, None, None
+    lower, kernel_step, empty = Lowering, KernelStep, staticmethod(np.empty)
+    take = give = staticmethod(lambda array: array)  # to the memory in which the kernels run, and from it
 
     def __init__(self, graph):
         self.lowering = lowering = self.lower(decompose(graph))
@@ -46,9 +53,10 @@ class Program:
             else:
                 self.steps.append(step)
         self.constants = {lowering.boxes[node].memory[0]: node.args[0].storage.data for node in lowering.constants}
+        self.prepared = functools.lru_cache(maxsize=4)(self.prepare)  # for the batches that were used last
 
     # %% 17.5 a plan of the memory
-    def plan(self):
+    def plan(self, batch=None):
         """Buffers share memory: each takes the smallest free place that holds it. Gives places, and their bytes."""
         others = {*self.lowering.inputs, *self.lowering.outputs, *self.constants, "s0"}
         last = {buffer: i for i, step in enumerate(self.steps) for buffer in step.buffers if buffer not in others}
@@ -57,7 +65,7 @@ class Program:
             buffers = [buffer for buffer in dict.fromkeys(step.buffers) if buffer in last]
             for buffer in buffers:
                 if buffer not in places:
-                    need = self.count(buffer) * buffer.dtype.itemsize
+                    need = bytes_of(buffer, batch)
                     fitting = [place for place in free if sizes[place] >= need]
                     if fitting:
                         places[buffer] = min(fitting, key=sizes.__getitem__)
@@ -68,26 +76,25 @@ class Program:
             free += [places[buffer] for buffer in buffers if last[buffer] == i]
         return places, sizes
 
-    def allocate(self, places, sizes):
-        memory = [np.empty(size, np.uint8) for size in sizes]
-        return {b: memory[place][: self.count(b) * b.dtype.itemsize].view(b.dtype) for b, place in places.items()}
-
     # %% 17.6 a call
-    def __call__(self, *inputs, batch=None):
-        """Memory is planned at the first call, and where the batch is another one."""
-        batch = batch or batch_of(self.lowering.inputs, inputs)
-        if self.arena is None or self.batch != batch:
-            self.batch = batch
-            self.arena = self.allocate(*self.plan())
-        memory = {**self.constants, **self.arena, "s0": batch}
-        for buffer, tensor in zip(self.lowering.inputs, inputs, strict=True):
-            memory[buffer] = flat(tensor, at(buffer.layout, batch))
-        for buffer in self.lowering.outputs:
-            memory[buffer] = np.empty(self.count(buffer), buffer.dtype)
-        for step in self.steps:
-            step.run(memory)
-        return [Tensor(Storage(memory[b], b.dtype), Layout.dense(at(b.sizes, batch))) for b in self.lowering.outputs]
+    def prepare(self, batch):
+        """What calls of one batch have in common: where inputs and outputs lie, the memory, and the steps to launch."""
+        inputs = [(buffer, at(buffer.layout, batch)) for buffer in self.lowering.inputs]
+        outputs = [(buffer, at(buffer.layout, batch)) for buffer in self.lowering.outputs]
+        places, sizes = self.plan(batch)
+        arena = [self.empty(size, np.uint8) for size in sizes]
+        memory = {b: arena[place][: bytes_of(b, batch)].view(b.dtype) for b, place in places.items()}
+        memory |= {buffer: self.take(data) for buffer, data in self.constants.items()} | {"s0": batch}
+        return inputs, outputs, memory, [step.launch(batch) for step in self.steps]
 
-    # %% given
-    def count(self, buffer):
-        return at(numel(buffer.sizes), self.batch)
+    def __call__(self, *tensors, batch=None):
+        """Inputs are taken as they lie, outputs are new; between them the steps run."""
+        inputs, outputs, memory, launches = self.prepared(batch or batch_of(self.lowering.inputs, tensors))
+        now = dict(memory)
+        for (buffer, layout), tensor in zip(inputs, tensors, strict=True):
+            now[buffer] = self.take(flat(tensor, layout))
+        for buffer, layout in outputs:
+            now[buffer] = self.empty(numel(layout.sizes), buffer.dtype)
+        for launch in launches:
+            launch(now)
+        return [Tensor(Storage(self.give(now[b]), b.dtype), layout) for b, layout in outputs]
