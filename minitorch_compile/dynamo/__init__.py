@@ -29,9 +29,13 @@ from minitorch_compile.dynamo.variables.builtins import (
     builtin_iteration,
     builtin_itertools,
     builtin_numbers,
+    environment,
+    identities,
+    legacy_types,
     library_functions,
     library_predicates,
     library_settings,
+    signatures,
 )
 from minitorch_compile.dynamo.variables.objects import made_classes
 from minitorch_compile.dynamo.variables.tensors import number_inputs

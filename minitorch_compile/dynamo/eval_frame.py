@@ -16,12 +16,15 @@ from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import Any
 
+from minitorch_compile.autograd.function import Function
 from minitorch_compile.dynamo.cache.callees import compiled_callable, has_plain_frame, original
 from minitorch_compile.dynamo.cache.region import Backend, Region
 from minitorch_compile.dynamo.cache.slots import slots
 from minitorch_compile.dynamo.optimized_module import OptimizedModule
 from minitorch_compile.dynamo.resuming.resume import shown_name
 from minitorch_compile.dynamo.variables.functions.skipped_modules import is_library_code
+
+APPLY = Function.apply.__func__  # type: ignore[attr-defined]
 
 
 def optimize(function: Any, backend: Backend, fullgraph: bool = False, dynamic: bool | None = None) -> Any:
@@ -37,6 +40,8 @@ def optimize_in(region: Region, function: Any) -> Any:
     """The same, within an existing region."""
     if isinstance(function, OptimizedModule):
         function = function._orig_mod
+    if isinstance(function, MethodType) and function.__func__ is APPLY:
+        return region.wrap(_in_a_frame(function))  # its own frame is the tape's
     if isinstance(function, MethodType):
         return MethodType(optimize_in(region, function.__func__), function.__self__)
     if isinstance(function, FunctionType):

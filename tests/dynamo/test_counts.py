@@ -30,6 +30,7 @@ REASONS: dict[str, tuple[list[int], str]] = {
     "breaks.a_lock": ([1, 1], "what is behind the break is captured, too"),
     "breaks.an_assertion_about_data": ([3], "the condition is an output of the graph, which PyTorch checks inside"),
     "breaks.text_of_a_tensor": ([1, 1], "PyTorch leaves the whole function to Python"),
+    "captured.an_autograd_function_with_a_list": ([2], "one result, so nothing is taken out of a tuple"),
     "containers.counters": ([2], "PyTorch leaves the whole function to Python"),
     "contexts.autocast_switched_off": ([2], "there is nothing to switch, so it leaves nothing in the graph"),
     "contexts.exceptions_of_a_class_in_a_callee": ([6], "no break: PyTorch does not follow this `__init__`"),

@@ -21,6 +21,7 @@ from collections.abc import Callable
 from types import (
     BuiltinFunctionType,
     FunctionType,
+    MappingProxyType,
     MethodDescriptorType,
     MethodType,
     MethodWrapperType,
@@ -32,6 +33,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from minitorch_compile.autograd.function import Function
 from minitorch_compile.dynamo.errors import RunPlainly
 from minitorch_compile.dynamo.guards import content_guards, guards, value_guards
 from minitorch_compile.dynamo.guards.source import AttrSource, ConstantSource, ItemSource, Source
@@ -43,6 +45,7 @@ from minitorch_compile.dynamo.variables.constant import LITERAL_TYPES, ConstantV
 from minitorch_compile.dynamo.variables.containers.deques import DequeVariable
 from minitorch_compile.dynamo.variables.containers.dicts import DICT_TYPES, DictVariable
 from minitorch_compile.dynamo.variables.containers.lists import ListVariable
+from minitorch_compile.dynamo.variables.containers.mapping_proxies import CopiedDictSource, MappingProxyVariable
 from minitorch_compile.dynamo.variables.containers.sequences import (
     NamedTupleVariable,
     SizeVariable,
@@ -51,6 +54,7 @@ from minitorch_compile.dynamo.variables.containers.sequences import (
 )
 from minitorch_compile.dynamo.variables.containers.sets import SetVariable
 from minitorch_compile.dynamo.variables.containers.user_containers import UserContainerVariable, container_base
+from minitorch_compile.dynamo.variables.functions.autograd_functions import ApplyVariable
 from minitorch_compile.dynamo.variables.functions.checkpoints import CheckpointVariable
 from minitorch_compile.dynamo.variables.functions.functions import (
     MethodVariable,
@@ -89,6 +93,7 @@ if TYPE_CHECKING:
 GRAD_MODES = (no_grad, enable_grad, set_grad_enabled)
 BUILTIN_CALLABLES = (BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType, MethodWrapperType)
 
+APPLY = Function.apply.__func__  # type: ignore[attr-defined]
 METHOD_OWNERS = (list, dict, set, frozenset, str, collections.deque)
 
 Build = Callable[["Output", Any, Source], VariableTracker]
@@ -245,6 +250,13 @@ def _dict(output: Output, value: dict[Any, Any], source: Source) -> VariableTrac
     return DictVariable(type(value), source, value, output)
 
 
+@builds(MappingProxyType)
+def _mapping_proxy(output: Output, value: MappingProxyType[Any, Any], source: Source) -> VariableTracker:
+    guard_type(output, value, source)
+    shown = CopiedDictSource(source)
+    return MappingProxyVariable(DictVariable(dict, shown, dict(value), output), source)
+
+
 @builds(set, frozenset)
 def _set(output: Output, value: Any, source: Source) -> VariableTracker:
     guard_type(output, value, source)
@@ -305,6 +317,10 @@ def _method(output: Output, value: MethodType, source: Source) -> VariableTracke
         _guard_identity(output, value.__func__, AttrSource(source, "__func__"), value.__name__)
         owner = output.wrap(value.__self__, AttrSource(source, "__self__")).realize()
         return BuiltinMethodVariable(owner, value.__name__)
+    if value.__func__ is APPLY and issubclass(value.__self__, Function):  # type: ignore[arg-type]
+        _guard_identity(output, value.__func__, AttrSource(source, "__func__"), "apply")
+        _guard_identity(output, value.__self__, AttrSource(source, "__self__"), value.__self__.__name__)  # type: ignore[attr-defined]
+        return ApplyVariable(value.__self__, source)  # type: ignore[arg-type]
     function = output.wrap(value.__func__, AttrSource(source, "__func__"))
     return MethodVariable(function, output.wrap(value.__self__, AttrSource(source, "__self__")), source)
 

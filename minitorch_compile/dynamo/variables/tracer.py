@@ -123,6 +123,10 @@ class Tracer(BytecodeInterpreter):
         """What `in`, index() and == of containers ask: the same object, or equal."""
         raise NotImplementedError
 
+    def graph_argument(self, value: Value) -> Any:
+        """What stands for a value among the arguments of a node; a break if nothing can."""
+        raise NotImplementedError
+
     # --- iterating ----------------------------------------------------------------------------------------------------
 
     def as_iterator(self, value: Value) -> IteratorVariable:

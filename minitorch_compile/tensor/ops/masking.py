@@ -15,14 +15,15 @@ import numpy as np
 
 from minitorch_compile.tensor.dispatch.declare import composite, kernel_op
 from minitorch_compile.tensor.dispatch.op import Array, Scalar, Tensor
-from minitorch_compile.tensor.memory.strides import broadcast_sizes, numel
-from minitorch_compile.tensor.numerics.dtype import bool_
+from minitorch_compile.tensor.memory.strides import broadcast_sizes
+from minitorch_compile.tensor.numerics.dtype import bool_, int64
 from minitorch_compile.tensor.numerics.element_conversion import element_of
-from minitorch_compile.tensor.ops.copies import contiguous, to
-from minitorch_compile.tensor.ops.indexing import index, index_put
-from minitorch_compile.tensor.ops.pointwise import where
+from minitorch_compile.tensor.ops.copies import clone, contiguous, to
+from minitorch_compile.tensor.ops.indexing import index
+from minitorch_compile.tensor.ops.pointwise import sub, where
 from minitorch_compile.tensor.ops.reshaping import reshape
-from minitorch_compile.tensor.ops.view import expand, select, slice, unsqueeze
+from minitorch_compile.tensor.ops.scan import cumsum
+from minitorch_compile.tensor.ops.view import expand, select, unsqueeze
 from minitorch_compile.tensor.tensor_base import FakeDataError, TensorBase
 
 
@@ -100,12 +101,21 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Any:
             f"masked_scatter: expected self and source to have same dtypes but got {input.dtype} and {source.dtype}"
         )
     sizes = broadcast_sizes(input.sizes, mask.sizes)
-    found = argwhere(reshape(expand(mask, sizes), (-1,)))
-    count = found.sizes[0]
-    if count > numel(source.sizes):
+    chosen, given = reshape(expand(mask, sizes), (-1,)), reshape(source, (-1,))
+    place = sub(cumsum(to(chosen, int64), 0), 1)  # in `source`; -1 before the first
+    if not (place.is_fake or place.is_example):
+        _check_source(given, 1 + int(place.array[-1]) if place.sizes[0] else 0)
+    elif not given.sizes[0]:
+        raise FakeDataError("masked_scatter: from an empty source, it depends on the data if anything is taken")
+    if not given.sizes[0]:
+        return clone(expand(input, sizes))
+    values = index(given, [place])
+    return reshape(where(chosen, values, reshape(expand(input, sizes), (-1,))), sizes)
+
+
+def _check_source(given: TensorBase, count: int) -> None:
+    if count > given.sizes[0]:
         raise RuntimeError(
             f"masked_scatter: expected source to have at least {count} elements, as the mask holds there, but it has"
-            f" {numel(source.sizes)}"
+            f" {given.sizes[0]}"
         )
-    values = slice(reshape(source, (-1,)), 0, 0, count)
-    return reshape(index_put(reshape(expand(input, sizes), (-1,)), [select(found, 1, 0)], values), sizes)

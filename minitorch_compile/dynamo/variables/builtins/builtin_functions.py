@@ -29,7 +29,13 @@ from minitorch_compile.dynamo.variables.call_rules import handles
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.containers.sequences import TupleVariable
 from minitorch_compile.dynamo.variables.functions.functions import MethodVariable, PartialVariable
-from minitorch_compile.dynamo.variables.objects.class_lookup import Found, bind_class_attribute, look_up
+from minitorch_compile.dynamo.variables.objects.class_lookup import (
+    Found,
+    bind_class_attribute,
+    guard_found,
+    is_library,
+    look_up,
+)
 from minitorch_compile.dynamo.variables.objects.classes import ClassVariable
 from minitorch_compile.dynamo.variables.objects.instance_dict import InstanceDictVariable
 from minitorch_compile.dynamo.variables.objects.objects import UserObjectVariable
@@ -73,7 +79,12 @@ def _attribute_or_none(tracer: Tracer, obj: Value, name: str) -> Value | None:
 
 @handles(hasattr)
 def _hasattr(tracer: Tracer, obj: Value, name: Value) -> Value:
-    return ConstantVariable(_attribute_or_none(tracer, obj, _attribute_name(tracer, name)) is not None)
+    text, tracked = _attribute_name(tracer, name), obj.realize()
+    found = look_up(tracked.cls, text) if isinstance(tracked, TensorVariable) else None
+    if found is not None and is_library(found.owner):  # whatever the value is
+        guard_found(tracer, found)
+        return ConstantVariable(True)
+    return ConstantVariable(_attribute_or_none(tracer, tracked, text) is not None)
 
 
 @handles(setattr)
@@ -299,12 +310,7 @@ def _exc_info(tracer: Tracer) -> Value:
     return TupleVariable([NONE] * 3 if tracer.is_none(handled) else tracer.exception_info(handled))
 
 
-# --- identity and hashing ---------------------------------------------------------------------------------------------
-
-
-@handles(id)
-def _id(tracer: Tracer, value: Value) -> Value:
-    raise Unsupported("outside-state", "id() tells where an object lies in memory, which differs from call to call.")
+# --- hashing ----------------------------------------------------------------------------------------------------------
 
 
 @handles(hash)

@@ -35,8 +35,9 @@ from minitorch_compile.dynamo.variables.functions import polyfills
 from minitorch_compile.dynamo.variables.objects.class_lookup import has_method
 from minitorch_compile.dynamo.variables.objects.objects import ObjectIterator
 from minitorch_compile.dynamo.variables.tensors.sym_int import SymIntVariable, greatest, operand
+from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
 from minitorch_compile.symbolic import sym_max, sym_min
-from minitorch_compile.tensor import Size
+from minitorch_compile.tensor import Size, ops
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.variables.tracer import Tracer
@@ -238,9 +239,31 @@ def _best(
     """The better of the best so far and the items, with its key."""
     for item in items:
         item_key = key_of(tracer, key, item)
+        if best is not None and key is None and (chosen := chosen_tensor(tracer, op, best[0], item)) is not None:
+            best = chosen, chosen
+            continue
         if best is None or tracer.truth(tracer.compare(op, item_key, best[1])):
             best = item, item_key
     return best
+
+
+def chosen_tensor(tracer: Tracer, op: str, best: Value, item: Value) -> Value | None:
+    """The greater or smaller of a tensor of one element and a number or another such, as an operation of the graph.
+
+    None for anything else. As in PyTorch, the result is a tensor, also where Python gives the number.
+    """
+    operands = [best.realize(), item.realize()]
+    tensors = [operand for operand in operands if isinstance(operand, TensorVariable)]
+    others = [operand for operand in operands if not isinstance(operand, TensorVariable)]
+    if not tensors or any(tensor.fake.sizes for tensor in tensors) or not all(map(_is_plain_number, others)):
+        return None
+    if len(tensors) == 2:
+        return tracer.output.call("call_function", ops.maximum if op == ">" else ops.minimum, [*operands], {})
+    return tracer.output.call("call_function", ops.clamp, [tensors[0]], {"min" if op == ">" else "max": others[0]})
+
+
+def _is_plain_number(value: VariableTracker) -> bool:
+    return value.python_type() in (int, float)
 
 
 @handles(max)

@@ -177,3 +177,45 @@ def _delitem(tracer: Tracer, obj: Value, key: Value) -> Value:
 @handles(operator.index)
 def _index(tracer: Tracer, value: Value) -> Value:
     return _computed(operator.index, "__index__")(tracer, value)
+
+
+# --- operator on sequences --------------------------------------------------------------------------------------------
+
+
+@handles(operator.concat)
+def _concat(tracer: Tracer, a: Value, b: Value) -> Value:
+    _check_sequence(tracer, a)
+    return tracer.binary("+", a, b)
+
+
+@handles(operator.iconcat)
+def _iconcat(tracer: Tracer, a: Value, b: Value) -> Value:
+    _check_sequence(tracer, a)
+    return tracer.inplace("+", a, b)
+
+
+def _check_sequence(tracer: Tracer, value: Value) -> None:
+    cls = value.realize().python_type()
+    if not hasattr(cls, "__getitem__"):
+        tracer.raise_error(TypeError, f"'{cls.__name__}' object can't be concatenated")
+
+
+@handles(operator.countOf)
+def _count_of(tracer: Tracer, container: Value, item: Value) -> Value:
+    return ConstantVariable(sum(tracer.same_or_equal(member, item) for member in tracer.each(container)))
+
+
+@handles(operator.indexOf)
+def _index_of(tracer: Tracer, container: Value, item: Value) -> Value:
+    for position, member in enumerate(tracer.each(container)):
+        if tracer.same_or_equal(member, item):
+            return ConstantVariable(position)
+    tracer.raise_error(ValueError, "sequence.index(x): x not in sequence")
+
+
+@handles(operator.length_hint)
+def _length_hint(tracer: Tracer, obj: Value, default: Value = ConstantVariable(0)) -> Value:
+    tracked = obj.realize()
+    if not hasattr(tracked.python_type(), "__len__"):
+        tracked.unsupported("operator.length_hint()", "unsupported-call")
+    return tracked.length_value(tracer)

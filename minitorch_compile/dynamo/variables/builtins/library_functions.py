@@ -51,6 +51,12 @@ def _is_compiling(tracer: Tracer) -> Value:
     return ConstantVariable(True)
 
 
+@handles(Device)
+def _device(tracer: Tracer, *args: Value, **kwargs: Value) -> Value:
+    known = {name: tracer.constant(arg) for name, arg in kwargs.items()}
+    return ConstantVariable(tracer.compute(Device, *(tracer.constant(arg) for arg in args), **known))
+
+
 @handles(graph_break)
 def _graph_break(tracer: Tracer, reason: Value = ConstantVariable("")) -> Value:
     said = tracer.constant(reason)
@@ -95,7 +101,7 @@ def _set_grad_enabled(tracer: Tracer, mode: Value) -> Value:
 
 
 @handles(tensor)
-def _tensor(
+def make_tensor(
     tracer: Tracer,
     data: Value,
     dtype: Value | None = None,
@@ -131,4 +137,4 @@ def _as_tensor(tracer: Tracer, data: Value, dtype: Value | None = None, device: 
         return tensor_sharing(tracer, tracked, dtype)
     if isinstance(tracked, TensorVariable):
         return tracked if dtype is None else tracked.call_method(tracer, "to", [dtype], {})
-    return _tensor(tracer, data, dtype)
+    return make_tensor(tracer, data, dtype)

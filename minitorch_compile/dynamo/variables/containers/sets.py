@@ -10,7 +10,7 @@ return (None, True, 3)
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from types import FunctionType
+from types import BuiltinFunctionType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.errors import Unsupported
@@ -20,10 +20,13 @@ from minitorch_compile.dynamo.guards.source import Source
 from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
 from minitorch_compile.dynamo.variables.constant import ConstantVariable, has_literal, is_constant_value
 from minitorch_compile.dynamo.variables.rebuilding import Template, call, commas
+from minitorch_compile.tensor import Op
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.variables.containers.iterators import IteratorVariable
     from minitorch_compile.dynamo.variables.tracer import Output, Tracer
+
+BY_IDENTITY = (type, FunctionType, BuiltinFunctionType, Op)  # members from outside that equal only themselves
 
 
 class SetVariable(VariableTracker):
@@ -69,7 +72,7 @@ class SetVariable(VariableTracker):
         members = list(self.real)
         if all(has_literal(member) for member in members):
             output.guards.add(content_guards.same_members("SET_MATCH", source, members, output.names))
-        elif all(is_constant_value(member) or issubclass(type(member), (type, FunctionType)) for member in members):
+        elif all(is_constant_value(member) or issubclass(type(member), BY_IDENTITY) for member in members):
             known = output.names.install(members, "members")
             output.guards.add(guards.Guard(source, "SET_MATCH", f"list({{0}}) == {known}", "the same members"))
         else:

@@ -36,6 +36,7 @@ from minitorch_compile.dynamo.variables.objects.class_lookup import is_library, 
 from minitorch_compile.dynamo.variables.objects.methods import BuiltinMethodVariable
 from minitorch_compile.dynamo.variables.rebuilding import Template, held_class
 from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
+from minitorch_compile.fx.arguments import map_arg
 from minitorch_compile.symbolic import surely_equal
 from minitorch_compile.tensor import grad_mode, ops
 from minitorch_compile.tensor.dispatch.dispatch import stacks
@@ -43,6 +44,7 @@ from minitorch_compile.tensor.dispatch.dispatch import stacks
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from minitorch_compile.dynamo.guards.source import Source
     from minitorch_compile.dynamo.variables.tracer import Output, Tracer
     from minitorch_compile.fx import Node
     from minitorch_compile.tensor.tensor_base import TensorBase
@@ -90,11 +92,23 @@ def shows_as_it_is(output: TensorBase, argument: TensorBase) -> bool:
     return output.storage is argument.storage and surely_equal(*looks)
 
 
+def nodes_in(arguments: Any) -> list[Node]:
+    """The tensors among the arguments, in lists as well."""
+    found: list[Node] = []
+    map_arg(arguments, lambda node: found.append(node))
+    return found
+
+
+def same_arguments(before: Any, after: Any) -> bool:
+    """Whether nothing was put into a list or taken out of it."""
+    return repr(before) == repr(after) and nodes_in(before) == nodes_in(after)
+
+
 class ApplyVariable(VariableTracker):
     """`cls.apply`"""
 
-    def __init__(self, cls: type) -> None:
-        super().__init__()
+    def __init__(self, cls: type, source: Source | None = None) -> None:
+        super().__init__(source)
         self.cls = cls
 
     def describe(self) -> str:
@@ -111,13 +125,14 @@ class ApplyVariable(VariableTracker):
         context = ContextVariable(self.cls, needed)
         if not (any(needed) and grad_mode.state.enabled):
             return without_gradients(tracer, lambda: self._forward(tracer, context, args))
-        if not all(isinstance(arg, TensorVariable) or arg.is_constant() for arg in tracked):
-            self.unsupported("an argument that is neither a tensor nor a constant", "unsupported-call")
+        before = tuple(tracer.graph_argument(arg) for arg in tracked)
         if is_inside(tracer.output.graph) and any(map(_is_followed, tracked)):
             self.unsupported("a gradient that is wanted both inside a transform and outside", "autograd-call")
-        trial = Trial(tracer.output, [arg.node for arg in tracked if isinstance(arg, TensorVariable)])
+        trial = Trial(tracer.output, nodes_in(before))
         without_gradients(tracer, lambda: self._both(tracer, context, args))
         trial.undo(self)
+        if not same_arguments(before, tuple(tracer.graph_argument(arg) for arg in tracked)):
+            self.unsupported("a list among the arguments that is written to", "unsupported-call")
         return tracer.output.call("call_function", self.cls.apply, args, {})  # type: ignore[attr-defined]
 
     def reconstruct(self, output: Output) -> Template:

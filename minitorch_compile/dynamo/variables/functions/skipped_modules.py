@@ -22,6 +22,11 @@ SKIPPED: dict[str, str] = {
     **dict.fromkeys((OF_NO_USE + " " + LARGE_LIBRARIES).split(), "unsupported-call"),
 }
 
+# What only looks at its arguments, in a module that is skipped otherwise.
+TRACED_OF_SKIPPED = {
+    "inspect": ("is", "Signature.", "BoundArguments.", "Parameter."),
+}
+
 # This package's floors: below dynamo everything is an operation or a rule; beside and above it only these are plain
 # Python.
 TRACED_MODULES = tuple(
@@ -33,7 +38,7 @@ TRACED_MODULES = tuple(
         "autograd.variable",
     )
 )
-TRACED_FLOORS = ("nn", "optim", "models", "utils", "distributions", "amp", "interop", "func", "pytree")
+TRACED_FLOORS = ("nn", "optim", "models", "utils", "distributions", "amp", "interop", "func", "pytree", "jit", "cuda")
 # Of these, a function is traced as part of its caller or not at all: half a transform means nothing.
 WHOLE_FLOORS = ("func", "pytree")
 
@@ -65,6 +70,6 @@ def reason_to_skip(code: CodeType, module: str | None) -> Unsupported | None:
             "autograd-call" if floor == "autograd" else "unsupported-call", f"{what} of {name} is not traced into."
         )
     top = name.partition(".")[0]
-    if top in SKIPPED:
+    if top in SKIPPED and not code.co_qualname.startswith(TRACED_OF_SKIPPED.get(name, ("<none>",))):
         return Unsupported(SKIPPED[top], f"{what} of the module {top} is not traced into.")
     return None

@@ -23,6 +23,7 @@ from weakref import ReferenceType
 
 from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.guards.class_guards import is_immutable, note_metaclass
+from minitorch_compile.dynamo.guards.guards import Guard
 from minitorch_compile.dynamo.guards.source import AttrSource
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.call_rules import handler_of
@@ -190,7 +191,7 @@ class ClassVariable(VariableTracker):
 
     def _from_metaclass(self, tracer: Tracer, name: str) -> Value:
         """Attributes that type() answers for a class: __mro__, __bases__, __members__ of an enum."""
-        if name in ("__mro__", "__bases__", "__members__", "__dict__", "__base__", "__subclasses__"):
+        if name in ("__mro__", "__bases__", "__members__", "__dict__", "__base__"):
             value = tracer.compute(getattr, self.cls, name)
             if isinstance(value, (tuple, str, int, type)):
                 return tracer.output.from_python(value)
@@ -336,7 +337,17 @@ class ClassVariable(VariableTracker):
             return tracer.output.from_python(
                 tracer.compute(getattr(self.cls, name), *(tracer.constant(arg) for arg in args))
             )
+        if name == "__subclasses__" and self.source is not None:
+            return self._subclasses(tracer, self.source)
         return super().call_method(tracer, name, args, kwargs)
+
+    def _subclasses(self, tracer: Tracer, source: Source) -> Value:
+        """The classes derived from it that live now; guarded, since others may follow."""
+        known = tracer.compute(self.cls.__subclasses__)
+        name = tracer.output.names.install(known, f"subclasses_of_{self.cls.__name__}")
+        check = f"{{0}}.__subclasses__() == {name}"
+        tracer.output.guards.add(Guard(source, "SUBCLASSES", check, "the same subclasses"))
+        return tracer.output.from_python(known)
 
     def to_text(self, tracer: Tracer, conversion: str) -> str:
         if type(self.cls) in PLAIN_METACLASSES:
