@@ -40,6 +40,8 @@ from minitorch_compile.dynamo.guards.source import AttrSource, ConstantSource, I
 from minitorch_compile.dynamo.guards.tensor_guards import tensor_match
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.builtins.builtin_variable import BuiltinVariable
+from minitorch_compile.dynamo.variables.builtins.environment import Environ, EnvironVariable
+from minitorch_compile.dynamo.variables.builtins.legacy_types import LegacyTypeVariable
 from minitorch_compile.dynamo.variables.call_rules import handler_of
 from minitorch_compile.dynamo.variables.constant import LITERAL_TYPES, ConstantVariable, is_constant_value, name_of
 from minitorch_compile.dynamo.variables.containers.deques import DequeVariable
@@ -86,6 +88,7 @@ from minitorch_compile.dynamo.variables.tensors.sym_int import SymIntVariable
 from minitorch_compile.symbolic import SymInt
 from minitorch_compile.tensor import Op, Size, enable_grad, no_grad, set_grad_enabled
 from minitorch_compile.tensor.tensor_base import TensorBase
+from minitorch_compile.tensor.tensor_class.legacy_types import LegacyTensorType
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.variables.tracer import Output
@@ -230,6 +233,18 @@ def _array(output: Output, value: np.ndarray, source: Source) -> VariableTracker
 def _numpy_function(output: Output, value: Any, source: Source) -> VariableTracker:
     _guard_identity(output, value, source, value.__name__)
     return BuiltinVariable(value, output.constant_source(value, value.__name__))
+
+
+@builds(LegacyTensorType)
+def _legacy_type(output: Output, value: LegacyTensorType, source: Source) -> VariableTracker:
+    _guard_identity(output, value, source, "legacy_type")
+    return LegacyTypeVariable(value, output.constant_source(value, "legacy_type"))
+
+
+@builds(Environ)
+def _environ(output: Output, value: Any, source: Source) -> VariableTracker:
+    _guard_identity(output, value, source, "environ")
+    return EnvironVariable(value, output.constant_source(value, "environ"))
 
 
 @builds(SimpleNamespace)

@@ -17,16 +17,15 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.guards import guards
-from minitorch_compile.dynamo.guards.source import ConstantSource, Source
+from minitorch_compile.dynamo.guards.source import Source
 from minitorch_compile.dynamo.guards.value_guards import escaped
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
-from minitorch_compile.dynamo.variables.builder import builds
 from minitorch_compile.dynamo.variables.call_rules import handles
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.objects.methods import BuiltinMethodVariable
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.variables.tracer import Output, Tracer
+    from minitorch_compile.dynamo.variables.tracer import Tracer
 
 Environ = type(os.environ)
 NONE = ConstantVariable(None)
@@ -75,13 +74,6 @@ class EnvironVariable(VariableTracker):
 
     def contains(self, tracer: Tracer, item: Value) -> Value:
         return ConstantVariable(self._asked(tracer, item) is not None)
-
-
-@builds(Environ)
-def _environ(output: Output, value: Any, source: Source) -> VariableTracker:
-    if not isinstance(source, ConstantSource):
-        output.guards.add(guards.identity(source, value, output.names, "environ"))
-    return EnvironVariable(value, output.constant_source(value, "environ"))
 
 
 @handles(os.getenv)

@@ -17,10 +17,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.errors import Unsupported
-from minitorch_compile.dynamo.guards import guards
-from minitorch_compile.dynamo.guards.source import ConstantSource, Source
+from minitorch_compile.dynamo.guards.source import Source
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
-from minitorch_compile.dynamo.variables.builder import builds
 from minitorch_compile.dynamo.variables.builtins.library_functions import make_tensor
 from minitorch_compile.dynamo.variables.call_rules import handles
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
@@ -64,13 +62,6 @@ class LegacyTypeVariable(VariableTracker):
 
     def reconstruct(self, output: Output) -> Template:
         return Template(Held(self.legacy, str(self.legacy.dtype)))
-
-
-@builds(LegacyTensorType)
-def _legacy_type(output: Output, value: LegacyTensorType, source: Source) -> VariableTracker:
-    if not isinstance(source, ConstantSource):
-        output.guards.add(guards.identity(source, value, output.names, "legacy_type"))
-    return LegacyTypeVariable(value, output.constant_source(value, "legacy_type"))
 
 
 def _constructed(tracer: Tracer, dtype: Dtype, *args: Value, device: Value | None = None) -> Value:
