@@ -170,10 +170,10 @@ def _conj(input: Tensor) -> Tensor:
 def _neg_view(input: Tensor) -> Tensor:
     """The negative numbers, as a view."""
 
-def _sample_dirichlet(input: Tensor, generator: Any = None, *, out: Any = None) -> Any:
+def _sample_dirichlet(input: Tensor, *, generator: Any = None, out: Any = None) -> Any:
     """Points of the simplex: gamma numbers divided by their sum along the last dimension."""
 
-def _standard_gamma(input: Tensor, generator: Any = None, *, out: Any = None) -> Any:
+def _standard_gamma(input: Tensor, *, generator: Any = None, out: Any = None) -> Any:
     """Gamma numbers of the concentrations in `input` and rate 1; differentiable by the concentration."""
 
 def abs(input: Tensor, *, out: Any = None) -> Tensor:
@@ -197,13 +197,13 @@ def acosh(input: Tensor, *, out: Any = None) -> Tensor:
 def acosh_(input: Tensor) -> Tensor:
     """The non-negative number with that hyperbolic cosine; NaN below 1."""
 
-def adaptive_avg_pool1d(input: Tensor, output_size: Any, *, out: Any = None) -> Any:
+def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Any:
     """The means of `output_size` parts of (N, C, L) or (C, L)."""
 
-def adaptive_max_pool1d(input: Tensor, output_size: Any, *, out: Any = None) -> Any:
+def adaptive_max_pool1d(input: Tensor, output_size: Any) -> Any:
     """The maxima of `output_size` parts of (N, C, L) or (C, L), and their places."""
 
-def add(input: Tensor | _Number, other: Tensor | _Number, alpha: _Number = 1, *, out: Any = None) -> Tensor:
+def add(input: Tensor | _Number, other: Tensor | _Number, *, alpha: _Number = 1, out: Any = None) -> Tensor:
     """input + alpha * other."""
 
 def addbmm(
@@ -212,16 +212,16 @@ def addbmm(
     """beta * input + alpha * the sum over the batch of bmm(batch1, batch2)."""
 
 def addcdiv(
-    input: Tensor, tensor1: Tensor | _Number, tensor2: Tensor | _Number, value: _Number = 1, *, out: Any = None
+    input: Tensor, tensor1: Tensor | _Number, tensor2: Tensor | _Number, *, value: _Number = 1, out: Any = None
 ) -> Tensor:
     """input + value * tensor1 / tensor2."""
 
 def addcmul(
-    input: Tensor, tensor1: Tensor | _Number, tensor2: Tensor | _Number, value: _Number = 1, *, out: Any = None
+    input: Tensor, tensor1: Tensor | _Number, tensor2: Tensor | _Number, *, value: _Number = 1, out: Any = None
 ) -> Tensor:
     """input + value * tensor1 * tensor2."""
 
-def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, beta: _float = 1, alpha: _float = 1, *, out: Any = None) -> Tensor:
+def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _float = 1, alpha: _float = 1, out: Any = None) -> Tensor:
     """beta * input + alpha * (mat1 @ mat2); `input` broadcasts."""
 
 def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Any = None) -> Any:
@@ -230,24 +230,18 @@ def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: _Number = 1, alpha: 
 def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Any = None) -> Any:
     """beta * input + alpha * outer(vec1, vec2)."""
 
-def adjoint(input: Tensor, *, out: Any = None) -> Any:
+def adjoint(input: Tensor) -> Any:
     """The conjugate transpose of each matrix of a stack."""
 
 def all(input: Tensor, dim: Any = None, keepdim: _bool = False, *, out: Any = None) -> Tensor:
     """Whether no element over `dim` is 0."""
 
 def allclose(
-    input: Tensor,
-    other: Tensor,
-    rtol: _float = 1e-05,
-    atol: _float = 1e-08,
-    equal_nan: _bool = False,
-    *,
-    out: Any = None,
+    input: Tensor, other: Tensor, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False
 ) -> _bool:
     """Whether isclose holds everywhere, as a Python bool."""
 
-def alpha_dropout(input: Tensor, p: _float, train: _bool, *, out: Any = None) -> Any:
+def alpha_dropout(input: Tensor, p: _float, train: _bool) -> Any:
     """The dropout for selu: mean and variance stay what they are."""
 
 def amax(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, out: Any = None) -> Tensor:
@@ -269,12 +263,8 @@ def arange(
     start: _Number | None = None,
     end: _Number | None = None,
     step: _Number = 1,
-    dtype: _dtype | None = None,
     *,
-    device: Any = None,
-    layout: Any = None,
-    pin_memory: _bool = False,
-    requires_grad: _bool = False,
+    dtype: _dtype | None = None,
     out: Any = None,
 ) -> Tensor:
     """start, start + step, ."""
@@ -282,25 +272,25 @@ def arange(
 def arccos(input: Tensor, *, out: Any = None) -> Tensor:
     """The angle in [0, pi] with that cosine; NaN outside [-1, 1]."""
 
-def arccos_(input: Tensor, *, out: Any = None) -> Tensor:
+def arccos_(input: Tensor) -> Tensor:
     """The angle in [0, pi] with that cosine; NaN outside [-1, 1]."""
 
 def arccosh(input: Tensor, *, out: Any = None) -> Tensor:
     """The non-negative number with that hyperbolic cosine; NaN below 1."""
 
-def arccosh_(input: Tensor, *, out: Any = None) -> Tensor:
+def arccosh_(input: Tensor) -> Tensor:
     """The non-negative number with that hyperbolic cosine; NaN below 1."""
 
 def arcsin(input: Tensor, *, out: Any = None) -> Tensor:
     """The angle in [-pi/2, pi/2] with that sine; NaN outside [-1, 1]."""
 
-def arcsin_(input: Tensor, *, out: Any = None) -> Tensor:
+def arcsin_(input: Tensor) -> Tensor:
     """The angle in [-pi/2, pi/2] with that sine; NaN outside [-1, 1]."""
 
 def arcsinh(input: Tensor, *, out: Any = None) -> Tensor:
     """The number with that hyperbolic sine."""
 
-def arcsinh_(input: Tensor, *, out: Any = None) -> Tensor:
+def arcsinh_(input: Tensor) -> Tensor:
     """The number with that hyperbolic sine."""
 
 def arctan(input: Tensor, *, out: Any = None) -> Tensor:
@@ -309,13 +299,13 @@ def arctan(input: Tensor, *, out: Any = None) -> Tensor:
 def arctan2(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
     """The angle of the point (other, input), in (-pi, pi]."""
 
-def arctan_(input: Tensor, *, out: Any = None) -> Tensor:
+def arctan_(input: Tensor) -> Tensor:
     """The angle in (-pi/2, pi/2) with that tangent."""
 
 def arctanh(input: Tensor, *, out: Any = None) -> Tensor:
     """The number with that hyperbolic tangent; NaN outside [-1, 1]."""
 
-def arctanh_(input: Tensor, *, out: Any = None) -> Tensor:
+def arctanh_(input: Tensor) -> Tensor:
     """The number with that hyperbolic tangent; NaN outside [-1, 1]."""
 
 def argmax(input: Tensor, dim: _int | None = None, keepdim: _bool = False, *, out: Any = None) -> Tensor:
@@ -325,11 +315,11 @@ def argmin(input: Tensor, dim: _int | None = None, keepdim: _bool = False, *, ou
     """The index of the smallest element over `dim`, the first of equals; of the flattened tensor if `dim` is None."""
 
 def argsort(
-    input: Tensor, dim: _int = -1, descending: _bool = False, stable: _bool = False, *, out: Any = None
+    input: Tensor, dim: _int = -1, descending: _bool = False, *, stable: _bool = False, out: Any = None
 ) -> Tensor:
     """The positions that put the elements along `dim` in order; NaN is the largest."""
 
-def argwhere(input: Tensor, *, out: Any = None) -> Tensor:
+def argwhere(input: Tensor) -> Tensor:
     """The indices of the elements that are not 0, one row each."""
 
 def as_strided(
@@ -338,13 +328,7 @@ def as_strided(
     """Any sizes and strides over the same storage."""
 
 def as_strided_scatter(
-    input: Tensor,
-    src: Tensor,
-    size: Sequence[_int],
-    stride: Sequence[_int],
-    storage_offset: _int | None = None,
-    *,
-    out: Any = None,
+    input: Tensor, src: Tensor, size: Sequence[_int], stride: Sequence[_int], storage_offset: _int | None = None
 ) -> Any:
     """`input` with src in place of input.as_strided(size, stride, storage_offset)."""
 
@@ -375,13 +359,13 @@ def atanh(input: Tensor, *, out: Any = None) -> Tensor:
 def atanh_(input: Tensor) -> Tensor:
     """The number with that hyperbolic tangent; NaN outside [-1, 1]."""
 
-def atleast_1d(*tensors: Tensor, out: Any = None) -> Any:
+def atleast_1d(*tensors: Tensor) -> Any:
     """Each tensor with at least one dimension."""
 
-def atleast_2d(*tensors: Tensor, out: Any = None) -> Any:
+def atleast_2d(*tensors: Tensor) -> Any:
     """Each tensor with at least two dimensions; a vector becomes a row."""
 
-def atleast_3d(*tensors: Tensor, out: Any = None) -> Any:
+def atleast_3d(*tensors: Tensor) -> Any:
     """Each tensor with at least three dimensions; a vector of n becomes (1, n, 1), a matrix gets a last dimension."""
 
 def avg_pool1d(
@@ -391,8 +375,6 @@ def avg_pool1d(
     padding: Any = 0,
     ceil_mode: _bool = False,
     count_include_pad: _bool = True,
-    *,
-    out: Any = None,
 ) -> Any:
     """The mean of each window of (N, C, L) or (C, L); windows lie side by side unless `stride` says otherwise."""
 
@@ -401,7 +383,16 @@ def baddbmm(
 ) -> Any:
     """beta * input + alpha * bmm(batch1, batch2)."""
 
-def bartlett_window(window_length: _int, periodic: _bool = True, *, dtype: _dtype | None = None, **options: Any) -> Any:
+def bartlett_window(
+    window_length: _int,
+    periodic: _bool = True,
+    *,
+    dtype: _dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = False,
+    requires_grad: Any = False,
+) -> Any:
     """A triangle: 1 - |2 t - 1|."""
 
 def batch_norm(
@@ -414,21 +405,19 @@ def batch_norm(
     momentum: _float,
     eps: _float,
     cudnn_enabled: _bool = True,
-    *,
-    out: Any = None,
 ) -> Any:
     """Each channel (dimension 1) shifted to mean 0 and scaled to variance 1 (Ioffe and Szegedy 2015)."""
 
 def bernoulli(input: Tensor, p: _float | None = None, *, generator: Any = None, out: Any = None) -> Any:
     """1 with the probability that each element of `input` gives (or with probability p), else 0; no gradient passes."""
 
-def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Any = None) -> Any:
+def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Any:
     """out[k] = input1^T weight[k] input2 + bias[k], over the last dimensions."""
 
-def bincount(input: Tensor, weights: Tensor | None = None, minlength: _int = 0, *, out: Any = None) -> Tensor:
+def bincount(input: Tensor, weights: Tensor | None = None, minlength: _int = 0) -> Tensor:
     """How often each of 0, 1, ..., max(input) occurs, or the sum of its weights; at least `minlength` of them."""
 
-def binomial(count: Tensor, prob: Tensor, generator: Any = None, *, out: Any = None) -> Any:
+def binomial(count: Tensor, prob: Tensor, generator: Any = None) -> Any:
     """The number of successes in `count` trials of probability `prob`; no gradient passes."""
 
 def bitwise_and(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
@@ -449,19 +438,28 @@ def bitwise_right_shift(input: Tensor | _Number, other: Tensor | _Number, *, out
 def bitwise_xor(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """Bits set in exactly one; logical for bool tensors."""
 
-def blackman_window(window_length: _int, periodic: _bool = True, *, dtype: _dtype | None = None, **options: Any) -> Any:
+def blackman_window(
+    window_length: _int,
+    periodic: _bool = True,
+    *,
+    dtype: _dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = False,
+    requires_grad: Any = False,
+) -> Any:
     """0.42 - 0.5 cos(2 pi t) + 0.08 cos(4 pi t)."""
 
-def block_diag(*tensors: Tensor, out: Any = None) -> Any:
+def block_diag(*tensors: Tensor) -> Any:
     """The matrix with the given matrices on its diagonal, zeros elsewhere; vectors count as rows, numbers as 1 x 1."""
 
 def bmm(input: Tensor, mat2: Tensor, *, out: Any = None) -> Tensor:
     """The products of two batches of matrices, pair by pair."""
 
-def broadcast_tensors(*tensors: Tensor, out: Any = None) -> Any:
+def broadcast_tensors(*tensors: Tensor) -> Any:
     """The tensors expanded to their common sizes."""
 
-def broadcast_to(input: Tensor, size: Sequence[_int], *, out: Any = None) -> Any:
+def broadcast_to(input: Tensor, size: Sequence[_int]) -> Any:
     """expand, as a function."""
 
 def bucketize(
@@ -469,19 +467,14 @@ def bucketize(
 ) -> Any:
     """The bin that each value falls into: bin i lies between boundaries i - 1 and i, and has the upper one unless `right`."""
 
-def cartesian_prod(*tensors: Tensor, out: Any = None) -> Any:
+def cartesian_prod(*tensors: Tensor) -> Any:
     """Every combination of an element of each vector, one row each; of a single vector the vector itself."""
 
 def cat(tensors: Sequence[Tensor], dim: _int = 0, *, out: Any = None) -> Tensor:
     """Tensors one after another along a dimension."""
 
 def cdist(
-    x1: Tensor,
-    x2: Tensor,
-    p: _float = 2.0,
-    compute_mode: str | None = 'use_mm_for_euclid_dist_if_necessary',
-    *,
-    out: Any = None,
+    x1: Tensor, x2: Tensor, p: _float = 2.0, compute_mode: str | None = 'use_mm_for_euclid_dist_if_necessary'
 ) -> Any:
     """The p-norm of the difference of every row of x1 and every row of x2; batches broadcast."""
 
@@ -494,13 +487,13 @@ def ceil_(input: Tensor) -> Tensor:
 def celu(input: Tensor, alpha: _float = 1.0, inplace: _bool = False, *, out: Any = None) -> Any:
     """x above 0, alpha * (exp(x / alpha) - 1) below: its slope has no jump (Barron 2017)."""
 
-def celu_(input: Tensor, alpha: _float = 1.0, *, out: Any = None) -> Any:
+def celu_(input: Tensor, alpha: _float = 1.0) -> Any:
     """celu, in place."""
 
 def chain_matmul(*matrices: Tensor, out: Any = None) -> Any:
     """The product of several matrices, in the order of multiplications that is cheapest."""
 
-def channel_shuffle(input: Tensor, groups: _int, *, out: Any = None) -> Any:
+def channel_shuffle(input: Tensor, groups: _int) -> Any:
     """(N, g * c, ...) with the channels dealt out: the first of each group, then the second of each, and so on."""
 
 def cholesky(input: Tensor, upper: _bool = False, *, out: Any = None) -> Any:
@@ -512,7 +505,7 @@ def cholesky_inverse(L: Tensor, upper: _bool = False, *, out: Any = None) -> Any
 def cholesky_solve(input: Tensor, input2: Tensor, upper: _bool = False, *, out: Any = None) -> Any:
     """The X with A X = input, where input2 is the Cholesky factor of A."""
 
-def chunk(input: Tensor, chunks: _int, dim: _int = 0, *, out: Any = None) -> Any:
+def chunk(input: Tensor, chunks: _int, dim: _int = 0) -> Any:
     """At most `chunks` consecutive parts of equal size (the last may be smaller)."""
 
 def clamp(
@@ -526,13 +519,13 @@ def clamp_(input: Tensor, min: Tensor | _Number | None = None, max: Tensor | _Nu
 def clamp_max(input: Tensor, max: Tensor | _Number, *, out: Any = None) -> Any:
     """The input, but at most `max`."""
 
-def clamp_max_(input: Tensor, max: Tensor | _Number, *, out: Any = None) -> Any:
+def clamp_max_(input: Tensor, max: Tensor | _Number) -> Any:
     """The input, but at most `max`."""
 
 def clamp_min(input: Tensor, min: Tensor | _Number, *, out: Any = None) -> Any:
     """The input, but at least `min`."""
 
-def clamp_min_(input: Tensor, min: Tensor | _Number, *, out: Any = None) -> Any:
+def clamp_min_(input: Tensor, min: Tensor | _Number) -> Any:
     """The input, but at least `min`."""
 
 def clip(
@@ -540,18 +533,16 @@ def clip(
 ) -> Tensor:
     """The nearest value that is at least `min` and at most `max`; NaN stays NaN."""
 
-def clip_(
-    input: Tensor, min: Tensor | _Number | None = None, max: Tensor | _Number | None = None, *, out: Any = None
-) -> Tensor:
+def clip_(input: Tensor, min: Tensor | _Number | None = None, max: Tensor | _Number | None = None) -> Tensor:
     """The nearest value that is at least `min` and at most `max`; NaN stays NaN."""
 
-def clone(input: Tensor, memory_format: _memory_format | None = None, *, out: Any = None) -> Tensor:
+def clone(input: Tensor, *, memory_format: _memory_format | None = None) -> Tensor:
     """A copy with storage of its own; strides are kept, as far as the elements are dense, unless a format is given."""
 
 def column_stack(tensors: Sequence[Tensor], *, out: Any = None) -> Any:
     """Vectors, and numbers, as the columns of a matrix; tensors of more dimensions side by side."""
 
-def combinations(input: Tensor, r: _int = 2, with_replacement: _bool = False, *, out: Any = None) -> Any:
+def combinations(input: Tensor, r: _int = 2, with_replacement: _bool = False) -> Any:
     """Every choice of r elements of a vector, one row each, in order."""
 
 def complex(real: Tensor, imag: Tensor, *, out: Any = None) -> Tensor:
@@ -563,7 +554,7 @@ def concat(tensors: Sequence[Tensor], dim: _int = 0, *, out: Any = None) -> Tens
 def concatenate(tensors: Sequence[Tensor], dim: _int = 0, *, out: Any = None) -> Tensor:
     """Tensors one after another along a dimension."""
 
-def conj(input: Tensor, *, out: Any = None) -> Any:
+def conj(input: Tensor) -> Any:
     """The conjugate numbers, as a view of the tensor; a real tensor itself."""
 
 def conj_physical(input: Tensor, *, out: Any = None) -> Tensor:
@@ -572,7 +563,7 @@ def conj_physical(input: Tensor, *, out: Any = None) -> Tensor:
 def conj_physical_(input: Tensor) -> Tensor:
     """The conjugate numbers; real ones are their own."""
 
-def constant_pad_nd(input: Tensor, pad: Sequence[_int], value: _Number = 0, *, out: Any = None) -> Tensor:
+def constant_pad_nd(input: Tensor, pad: Sequence[_int], value: _Number = 0) -> Tensor:
     """The input with borders of `value`."""
 
 def conv1d(
@@ -583,8 +574,6 @@ def conv1d(
     padding: Any = 0,
     dilation: Any = 1,
     groups: _int = 1,
-    *,
-    out: Any = None,
 ) -> Any:
     """Convolution of (N, C_in, L) or (C_in, L) with weight (C_out, C_in / groups, kernel)."""
 
@@ -596,8 +585,6 @@ def conv2d(
     padding: Any = 0,
     dilation: Any = 1,
     groups: _int = 1,
-    *,
-    out: Any = None,
 ) -> Any:
     """Convolution of (N, C_in, H, W) or (C_in, H, W) with weight (C_out, C_in / groups, kernel_h, kernel_w)."""
 
@@ -609,8 +596,6 @@ def conv3d(
     padding: Any = 0,
     dilation: Any = 1,
     groups: _int = 1,
-    *,
-    out: Any = None,
 ) -> Any:
     """Convolution of (N, C_in, D, H, W) or (C_in, D, H, W) with weight (C_out, C_in / groups, *kernel)."""
 
@@ -623,8 +608,6 @@ def conv_transpose1d(
     output_padding: Any = 0,
     groups: _int = 1,
     dilation: Any = 1,
-    *,
-    out: Any = None,
 ) -> Any:
     """Transposed convolution of (N, C_in, L) or (C_in, L) with weight (C_in, C_out / groups, kernel)."""
 
@@ -637,8 +620,6 @@ def conv_transpose2d(
     output_padding: Any = 0,
     groups: _int = 1,
     dilation: Any = 1,
-    *,
-    out: Any = None,
 ) -> Any:
     """Transposed convolution of (N, C_in, H, W) or (C_in, H, W) with weight (C_in, C_out / groups, *kernel)."""
 
@@ -651,15 +632,13 @@ def conv_transpose3d(
     output_padding: Any = 0,
     groups: _int = 1,
     dilation: Any = 1,
-    *,
-    out: Any = None,
 ) -> Any:
     """Transposed convolution of (N, C_in, D, H, W) or (C_in, D, H, W) with weight (C_in, C_out / groups, *kernel)."""
 
 def copysign(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """The magnitude of `input` with the sign of `other`."""
 
-def corrcoef(input: Tensor, *, out: Any = None) -> Any:
+def corrcoef(input: Tensor) -> Any:
     """The correlation of the rows: their covariance divided by both standard deviations, within [-1, 1]."""
 
 def cos(input: Tensor, *, out: Any = None) -> Tensor:
@@ -674,20 +653,13 @@ def cosh(input: Tensor, *, out: Any = None) -> Tensor:
 def cosh_(input: Tensor) -> Tensor:
     """(exp(x) + exp(-x)) / 2."""
 
-def cosine_similarity(x1: Tensor, x2: Tensor, dim: _int = 1, eps: _float = 1e-08, *, out: Any = None) -> Any:
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: _int = 1, eps: _float = 1e-08) -> Any:
     """The cosine of the angle between x1 and x2 along `dim`; norms below `eps` count as `eps`."""
 
-def count_nonzero(input: Tensor, dim: _int | Sequence[_int] | None = None, *, out: Any = None) -> Tensor:
+def count_nonzero(input: Tensor, dim: _int | Sequence[_int] | None = None) -> Tensor:
     """How many elements over `dim` are not 0."""
 
-def cov(
-    input: Tensor,
-    *,
-    correction: _int = 1,
-    fweights: Tensor | None = None,
-    aweights: Tensor | None = None,
-    out: Any = None,
-) -> Any:
+def cov(input: Tensor, *, correction: _int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None) -> Any:
     """The covariance matrix of the rows, which are variables; columns are observations."""
 
 def cross(input: Tensor, other: Tensor, dim: _int | None = None, *, out: Any = None) -> Any:
@@ -699,24 +671,22 @@ def cummax(input: Tensor, dim: _int, *, out: Any = None) -> Any:
 def cummin(input: Tensor, dim: _int, *, out: Any = None) -> Any:
     """(values, indices) of the smallest element up to and with each along `dim`."""
 
-def cumprod(input: Tensor, dim: _int, dtype: _dtype | None = None, *, out: Any = None) -> Tensor:
+def cumprod(input: Tensor, dim: _int, *, dtype: _dtype | None = None, out: Any = None) -> Tensor:
     """The products of the elements up to and with each along `dim`."""
 
-def cumsum(input: Tensor, dim: _int, dtype: _dtype | None = None, *, out: Any = None) -> Tensor:
+def cumsum(input: Tensor, dim: _int, *, dtype: _dtype | None = None, out: Any = None) -> Tensor:
     """The sums of the elements up to and with each along `dim`."""
 
-def cumulative_trapezoid(
-    y: Tensor, x: Tensor | None = None, dx: _Number = 1, dim: _int = -1, *, out: Any = None
-) -> Any:
+def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, dx: _Number = 1, dim: _int = -1) -> Any:
     """The area under the line through the points (x, y) from the first to each other."""
 
 def deg2rad(input: Tensor, *, out: Any = None) -> Any:
     """Degrees to radians."""
 
-def deg2rad_(input: Tensor, *, out: Any = None) -> Any:
+def deg2rad_(input: Tensor) -> Any:
     """Degrees to radians."""
 
-def det(input: Tensor, *, out: Any = None) -> Any:
+def det(input: Tensor) -> Any:
     """The determinant of each matrix."""
 
 def detach(input: Tensor) -> Tensor:
@@ -725,18 +695,16 @@ def detach(input: Tensor) -> Tensor:
 def diag(input: Tensor, diagonal: _int = 0, *, out: Any = None) -> Any:
     """The diagonal of a matrix, or the matrix with a vector on its diagonal."""
 
-def diag_embed(input: Tensor, offset: _int = 0, dim1: _int = -2, dim2: _int = -1, *, out: Any = None) -> Any:
+def diag_embed(input: Tensor, offset: _int = 0, dim1: _int = -2, dim2: _int = -1) -> Any:
     """Matrices, in the dimensions dim1 and dim2, with the last dimension of the input on a diagonal."""
 
-def diagflat(input: Tensor, offset: _int = 0, *, out: Any = None) -> Any:
+def diagflat(input: Tensor, offset: _int = 0) -> Any:
     """The matrix with the flattened input on a diagonal."""
 
 def diagonal(input: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
     """The elements whose index in dim2 is that in dim1 plus offset, as the last dimension; dim1 and dim2 are gone."""
 
-def diagonal_scatter(
-    input: Tensor, src: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1, *, out: Any = None
-) -> Any:
+def diagonal_scatter(input: Tensor, src: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Any:
     """`input` with src in place of input.diagonal(offset, dim1, dim2)."""
 
 def diff(
@@ -753,23 +721,23 @@ def diff(
 def digamma(input: Tensor, *, out: Any = None) -> Tensor:
     """The derivative of log gamma(x); infinite at 0, NaN at negative integers."""
 
-def dist(input: Tensor, other: Tensor, p: _float = 2, *, out: Any = None) -> Any:
+def dist(input: Tensor, other: Tensor, p: _float = 2) -> Any:
     """The p-norm of input - other."""
 
 def div(
-    input: Tensor | _Number, other: Tensor | _Number, rounding_mode: str | None = None, *, out: Any = None
+    input: Tensor | _Number, other: Tensor | _Number, *, rounding_mode: str | None = None, out: Any = None
 ) -> Tensor:
     """input / other; integers are divided as floats."""
 
 def divide(
-    input: Tensor | _Number, other: Tensor | _Number, rounding_mode: str | None = None, *, out: Any = None
+    input: Tensor | _Number, other: Tensor | _Number, *, rounding_mode: str | None = None, out: Any = None
 ) -> Tensor:
     """input / other; integers are divided as floats."""
 
 def dot(input: Tensor, tensor: Tensor, *, out: Any = None) -> Any:
     """The sum of the products of the elements of two vectors."""
 
-def dropout(input: Tensor, p: _float, train: _bool, *, out: Any = None) -> Any:
+def dropout(input: Tensor, p: _float, train: _bool) -> Any:
     """Each element is 0 with probability p, else divided by 1 - p."""
 
 def dsplit(
@@ -778,38 +746,67 @@ def dsplit(
     *,
     indices: Sequence[_int] | None = None,
     sections: _int | None = None,
-    out: Any = None,
 ) -> Any:
     """tensor_split along the third dimension."""
 
 def dstack(tensors: Sequence[Tensor], *, out: Any = None) -> Any:
     """Tensors one behind the other: along the third dimension."""
 
-def einsum(*args: Any, out: Any = None) -> Any:
+def einsum(*args: Any) -> Any:
     """einsum("ij,jk->ik", x, y), or einsum(x, [0, 1], y, [1, 2], [0, 2])."""
 
 def empty(
-    *sizes: Any, size: Any = None, dtype: _dtype | None = None, memory_format: _memory_format = ..., **options: Any
+    *size: Any,
+    dtype: _dtype | None = None,
+    memory_format: _memory_format = ...,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = False,
+    requires_grad: Any = False,
+    out: Any = None,
 ) -> Any:
     """A tensor whose values don't matter."""
 
 def empty_like(
-    input: Tensor, *, dtype: _dtype | None = None, memory_format: _memory_format = ..., **options: Any
+    input: Tensor,
+    *,
+    dtype: _dtype | None = None,
+    memory_format: _memory_format = ...,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = False,
+    requires_grad: Any = False,
 ) -> Any:
     """A tensor in the sizes and dtype of `input` whose values don't matter (zeros, as in empty)."""
 
 def empty_permuted(
-    size: Sequence[_int], physical_layout: Sequence[_int], *, dtype: _dtype | None = None, **options: Any
+    size: Sequence[_int],
+    physical_layout: Sequence[_int],
+    *,
+    dtype: _dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = False,
+    requires_grad: Any = False,
 ) -> Any:
     """A dense tensor whose memory runs through the dimensions in the order of `physical_layout`, slowest first."""
 
-def empty_strided(size: Sequence[_int], stride: Sequence[_int], *, dtype: _dtype | None = None, **options: Any) -> Any:
+def empty_strided(
+    size: Sequence[_int],
+    stride: Sequence[_int],
+    *,
+    dtype: _dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = False,
+    requires_grad: Any = False,
+) -> Any:
     """A tensor of these strides whose values don't matter (zeros, as in empty)."""
 
 def eq(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """Where equal."""
 
-def equal(input: Tensor, other: Tensor, *, out: Any = None) -> _bool:
+def equal(input: Tensor, other: Tensor) -> _bool:
     """Whether two tensors have the same sizes and elements, as a Python bool."""
 
 def erf(input: Tensor, *, out: Any = None) -> Tensor:
@@ -845,26 +842,16 @@ def expm1(input: Tensor, *, out: Any = None) -> Tensor:
 def expm1_(input: Tensor) -> Tensor:
     """exp(x) - 1, exact near 0."""
 
-def eye(
-    n: _int,
-    m: _int | None = None,
-    dtype: _dtype | None = None,
-    *,
-    device: Any = None,
-    layout: Any = None,
-    pin_memory: _bool = False,
-    requires_grad: _bool = False,
-    out: Any = None,
-) -> Tensor:
+def eye(n: _int, m: _int | None = None, *, dtype: _dtype | None = None, out: Any = None) -> Tensor:
     """Ones on the diagonal, zeros elsewhere."""
 
-def feature_alpha_dropout(input: Tensor, p: _float, train: _bool, *, out: Any = None) -> Any:
+def feature_alpha_dropout(input: Tensor, p: _float, train: _bool) -> Any:
     """alpha_dropout of whole channels: input (N, C, ...)."""
 
-def feature_dropout(input: Tensor, p: _float, train: _bool, *, out: Any = None) -> Any:
+def feature_dropout(input: Tensor, p: _float, train: _bool) -> Any:
     """dropout of whole channels: input (N, C, ...)."""
 
-def fill(input: Tensor, value: _Number, *, out: Any = None) -> Tensor:
+def fill(input: Tensor, value: _Number) -> Tensor:
     """One value in the sizes and dtype of `input`: what `input.fill_(value)` stores."""
 
 def fill_(input: Tensor, value: _Number) -> Tensor:
@@ -873,19 +860,19 @@ def fill_(input: Tensor, value: _Number) -> Tensor:
 def fix(input: Tensor, *, out: Any = None) -> Tensor:
     """The integer part."""
 
-def fix_(input: Tensor, *, out: Any = None) -> Tensor:
+def fix_(input: Tensor) -> Tensor:
     """The integer part."""
 
-def flatten(input: Tensor, start_dim: _int = 0, end_dim: _int = -1, *, out: Any = None) -> Any:
+def flatten(input: Tensor, start_dim: _int = 0, end_dim: _int = -1) -> Any:
     """Dimensions start_dim to end_dim as one."""
 
-def flip(input: Tensor, dims: Sequence[_int], *, out: Any = None) -> Tensor:
+def flip(input: Tensor, dims: Sequence[_int]) -> Tensor:
     """The elements in reverse order along those dimensions; a copy."""
 
-def fliplr(input: Tensor, *, out: Any = None) -> Any:
+def fliplr(input: Tensor) -> Any:
     """The columns in reverse order."""
 
-def flipud(input: Tensor, *, out: Any = None) -> Any:
+def flipud(input: Tensor) -> Any:
     """The rows in reverse order."""
 
 def float_power(input: Tensor | _Number, exponent: Tensor | _Number, *, out: Any = None) -> Any:
@@ -912,23 +899,13 @@ def fmod(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
 def frac(input: Tensor, *, out: Any = None) -> Any:
     """x - trunc(x): the part after the point, with the sign of x."""
 
-def frac_(input: Tensor, *, out: Any = None) -> Any:
+def frac_(input: Tensor) -> Any:
     """x - trunc(x): the part after the point, with the sign of x."""
 
 def frexp(input: Tensor, *, out: Any = None) -> Any:
     """(mantissa, exponent) with input = mantissa * 2 ** exponent."""
 
-def full(
-    size: Sequence[_int],
-    fill_value: _Number,
-    dtype: _dtype | None = None,
-    *,
-    device: Any = None,
-    layout: Any = None,
-    pin_memory: _bool = False,
-    requires_grad: _bool = False,
-    out: Any = None,
-) -> Tensor:
+def full(size: Sequence[_int], fill_value: _Number, *, dtype: _dtype | None = None, out: Any = None) -> Tensor:
     """A tensor of one value; its dtype follows the value unless given."""
 
 def full_like(
@@ -937,11 +914,14 @@ def full_like(
     *,
     dtype: _dtype | None = None,
     memory_format: _memory_format = ...,
-    **options: Any,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = False,
+    requires_grad: Any = False,
 ) -> Any:
     """One value in the sizes and dtype of `input`."""
 
-def gather(input: Tensor, dim: _int, index: Tensor, sparse_grad: _bool = False, *, out: Any = None) -> Tensor:
+def gather(input: Tensor, dim: _int, index: Tensor, *, sparse_grad: _bool = False, out: Any = None) -> Tensor:
     """out[i][j] = input[i][index[i][j]] for dim = 1, and likewise for others."""
 
 def gcd(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
@@ -962,7 +942,6 @@ def gradient(
     spacing: _Number | Sequence[Any] = 1,
     dim: _int | Sequence[_int] | None = None,
     edge_order: _int = 1,
-    out: Any = None,
 ) -> tuple[Any, ...]:
     """The derivative along each dimension, or those in `dim`: inside by both neighbours, at the edges by one side."""
 
@@ -979,8 +958,6 @@ def group_norm(
     bias: Tensor | None = None,
     eps: _float = 1e-05,
     cudnn_enabled: _bool = True,
-    *,
-    out: Any = None,
 ) -> Any:
     """The channels (dimension 1) of each sample in `num_groups` groups, each normalised as a whole (Wu and He 2018)."""
 
@@ -1001,14 +978,7 @@ def gru(
     """(output, h_n) of layers of gated recurrent units."""
 
 def gru_cell(
-    input: Tensor,
-    hx: Tensor,
-    w_ih: Tensor,
-    w_hh: Tensor,
-    b_ih: Tensor | None = None,
-    b_hh: Tensor | None = None,
-    *,
-    out: Any = None,
+    input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None
 ) -> Any:
     """One step of a gated recurrent unit: the new h."""
 
@@ -1018,15 +988,27 @@ def gt(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
 def hamming_window(
     window_length: _int,
     periodic: _bool = True,
+    *,
     alpha: _float = 0.54,
     beta: _float = 0.46,
-    *,
     dtype: _dtype | None = None,
-    **options: Any,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = False,
+    requires_grad: Any = False,
 ) -> Any:
     """alpha - beta cos(2 pi t)."""
 
-def hann_window(window_length: _int, periodic: _bool = True, *, dtype: _dtype | None = None, **options: Any) -> Any:
+def hann_window(
+    window_length: _int,
+    periodic: _bool = True,
+    *,
+    dtype: _dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = False,
+    requires_grad: Any = False,
+) -> Any:
     """0.5 - 0.5 cos(2 pi t)."""
 
 def hardshrink(input: Tensor, lambd: _float = 0.5, *, out: Any = None) -> Any:
@@ -1055,7 +1037,6 @@ def hsplit(
     *,
     indices: Sequence[_int] | None = None,
     sections: _int | None = None,
-    out: Any = None,
 ) -> Any:
     """tensor_split into columns; a vector is split along its only dimension."""
 
@@ -1077,7 +1058,7 @@ def igamma(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor
 def igammac(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """The share of gamma(a), a = input, that lies above x = other: 1 - igamma."""
 
-def imag(input: Tensor, *, out: Any = None) -> Any:
+def imag(input: Tensor) -> Any:
     """The imaginary parts."""
 
 def index_add(input: Tensor, dim: _int, index: Tensor, source: Tensor, *, alpha: _Number = 1, out: Any = None) -> Any:
@@ -1086,7 +1067,7 @@ def index_add(input: Tensor, dim: _int, index: Tensor, source: Tensor, *, alpha:
 def index_copy(input: Tensor, dim: _int, index: Tensor, source: Tensor, *, out: Any = None) -> Any:
     """`input` with source[i] stored as its slice index[i] along `dim`."""
 
-def index_fill(input: Tensor, dim: _int, index: Tensor, value: Tensor | _Number, *, out: Any = None) -> Any:
+def index_fill(input: Tensor, dim: _int, index: Tensor, value: Tensor | _Number) -> Any:
     """`input` with one value in the slices along `dim` that the index names."""
 
 def index_reduce(
@@ -1110,26 +1091,16 @@ def instance_norm(
     momentum: _float,
     eps: _float,
     cudnn_enabled: _bool = True,
-    *,
-    out: Any = None,
 ) -> Any:
     """Each channel of each sample normalised by itself (Ulyanov et al."""
 
 def inverse(input: Tensor, *, out: Any = None) -> Any:
     """torch.inverse, the older name of linalg.inv."""
 
-def isclose(
-    input: Tensor,
-    other: Tensor,
-    rtol: _float = 1e-05,
-    atol: _float = 1e-08,
-    equal_nan: _bool = False,
-    *,
-    out: Any = None,
-) -> Any:
+def isclose(input: Tensor, other: Tensor, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> Any:
     """Where |input - other| <= atol + rtol * |other|."""
 
-def isfinite(input: Tensor, *, out: Any = None) -> Tensor:
+def isfinite(input: Tensor) -> Tensor:
     """Where neither infinite nor NaN."""
 
 def isin(
@@ -1142,10 +1113,10 @@ def isin(
 ) -> Any:
     """Where an element is among the test elements, or isn't if `invert`."""
 
-def isinf(input: Tensor, *, out: Any = None) -> Tensor:
+def isinf(input: Tensor) -> Tensor:
     """Where infinite, of either sign."""
 
-def isnan(input: Tensor, *, out: Any = None) -> Tensor:
+def isnan(input: Tensor) -> Tensor:
     """Where not a number."""
 
 def isneginf(input: Tensor, *, out: Any = None) -> Any:
@@ -1154,7 +1125,7 @@ def isneginf(input: Tensor, *, out: Any = None) -> Any:
 def isposinf(input: Tensor, *, out: Any = None) -> Any:
     """Where +inf."""
 
-def isreal(input: Tensor, *, out: Any = None) -> Tensor:
+def isreal(input: Tensor) -> Tensor:
     """Where the imaginary part is 0: everywhere, for dtypes that have none."""
 
 def istft(
@@ -1168,13 +1139,19 @@ def istft(
     onesided: _bool | None = None,
     length: _int | None = None,
     return_complex: _bool = False,
-    *,
-    out: Any = None,
 ) -> Any:
     """The signals [..., length] whose stft is `input`, by least squares: frames are added up where they overlap."""
 
 def kaiser_window(
-    window_length: _int, periodic: _bool = True, beta: _float = 12.0, *, dtype: _dtype | None = None, **options: Any
+    window_length: _int,
+    periodic: _bool = True,
+    *,
+    beta: _float = 12.0,
+    dtype: _dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = False,
+    requires_grad: Any = False,
 ) -> Any:
     """I0(beta sqrt(1 - (2 t - 1)^2)) / I0(beta), with the modified Bessel function I0."""
 
@@ -1191,8 +1168,6 @@ def layer_norm(
     bias: Tensor | None = None,
     eps: _float = 1e-05,
     cudnn_enable: _bool = True,
-    *,
-    out: Any = None,
 ) -> Any:
     """Layer normalisation (Ba, Kiros and Hinton 2016)."""
 
@@ -1205,7 +1180,7 @@ def lcm_(input: Tensor, other: Tensor) -> Tensor:
 def ldexp(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
     """input * 2 ** other, as floats."""
 
-def ldexp_(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
+def ldexp_(input: Tensor, other: Tensor) -> Any:
     """input * 2 ** other, as floats."""
 
 def le(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
@@ -1223,7 +1198,18 @@ def less_equal(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Te
 def lgamma(input: Tensor, *, out: Any = None) -> Tensor:
     """log |gamma(x)|; gamma(n) = (n - 1)! for integers."""
 
-def linspace(start: Any, end: Any, steps: _int, *, dtype: _dtype | None = None, **options: Any) -> Any:
+def linspace(
+    start: Any,
+    end: Any,
+    steps: _int,
+    *,
+    dtype: _dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = False,
+    requires_grad: Any = False,
+    out: Any = None,
+) -> Any:
     """`steps` values at equal distances from start to end, both included."""
 
 def log(input: Tensor, *, out: Any = None) -> Tensor:
@@ -1250,7 +1236,7 @@ def log2_(input: Tensor) -> Tensor:
 def log_(input: Tensor) -> Tensor:
     """The natural logarithm."""
 
-def log_softmax(input: Tensor, dim: _int, dtype: _dtype | None = None, *, out: Any = None) -> Tensor:
+def log_softmax(input: Tensor, dim: _int, *, dtype: _dtype | None = None, out: Any = None) -> Tensor:
     """log(softmax(x)) along `dim`, without leaving the range of floats."""
 
 def logaddexp(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
@@ -1262,7 +1248,7 @@ def logaddexp2(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Te
 def logcumsumexp(input: Tensor, dim: _int, *, out: Any = None) -> Tensor:
     """log(cumsum(exp(x))) along `dim`, without leaving the range of floats."""
 
-def logdet(input: Tensor, *, out: Any = None) -> Any:
+def logdet(input: Tensor) -> Any:
     """The logarithm of the determinant: nan where that is negative."""
 
 def logical_and(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
@@ -1284,7 +1270,17 @@ def logit_(input: Tensor, eps: _float | None = None) -> Tensor:
     """log(x / (1 - x)), the inverse of sigmoid."""
 
 def logspace(
-    start: Any, end: Any, steps: _int, base: _float = 10.0, *, dtype: _dtype | None = None, **options: Any
+    start: Any,
+    end: Any,
+    steps: _int,
+    base: _float = 10.0,
+    *,
+    dtype: _dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = False,
+    requires_grad: Any = False,
+    out: Any = None,
 ) -> Any:
     """base to the power of `linspace(start, end, steps)`."""
 
@@ -1314,8 +1310,6 @@ def lstm_cell(
     w_hh: Tensor,
     b_ih: Tensor | None = None,
     b_hh: Tensor | None = None,
-    *,
-    out: Any = None,
 ) -> Any:
     """One step of a long short-term memory: the new (h, c)."""
 
@@ -1325,10 +1319,10 @@ def lt(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
 def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor, *, out: Any = None) -> Any:
     """torch.lu_solve, the older form of linalg.lu_solve."""
 
-def masked_fill(input: Tensor, mask: Tensor, value: Tensor | _Number, *, out: Any = None) -> Any:
+def masked_fill(input: Tensor, mask: Tensor, value: Tensor | _Number) -> Any:
     """`value`, a number or 0-d tensor, where the bool `mask` holds, else the input; keeps the input's dtype."""
 
-def masked_scatter(input: Tensor, mask: Tensor, source: Tensor, *, out: Any = None) -> Any:
+def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Any:
     """The elements of `source`, in order, where the bool `mask` holds, else the input."""
 
 def masked_select(input: Tensor, mask: Tensor, *, out: Any = None) -> Any:
@@ -1337,7 +1331,7 @@ def masked_select(input: Tensor, mask: Tensor, *, out: Any = None) -> Any:
 def matmul(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
     """The matrix product with NumPy's broadcasting rules: vectors, matrices, and batches of matrices."""
 
-def matrix_exp(input: Tensor, *, out: Any = None) -> Any:
+def matrix_exp(input: Tensor) -> Any:
     """The sum of A^k / k! of each matrix."""
 
 def matrix_power(input: Tensor, n: _int, *, out: Any = None) -> Any:
@@ -1349,50 +1343,22 @@ def max(
     """The largest of all elements; with `dim`, (values, indices) over that dimension; with a tensor, like maximum."""
 
 def max_pool1d(
-    input: Tensor,
-    kernel_size: Any,
-    stride: Any = (),
-    padding: Any = 0,
-    dilation: Any = 1,
-    ceil_mode: _bool = False,
-    *,
-    out: Any = None,
+    input: Tensor, kernel_size: Any, stride: Any = (), padding: Any = 0, dilation: Any = 1, ceil_mode: _bool = False
 ) -> Any:
     """The maximum of each window of (N, C, L) or (C, L); windows lie side by side unless `stride` says otherwise."""
 
 def max_pool1d_with_indices(
-    input: Tensor,
-    kernel_size: Any,
-    stride: Any = (),
-    padding: Any = 0,
-    dilation: Any = 1,
-    ceil_mode: _bool = False,
-    *,
-    out: Any = None,
+    input: Tensor, kernel_size: Any, stride: Any = (), padding: Any = 0, dilation: Any = 1, ceil_mode: _bool = False
 ) -> Any:
     """max_pool1d, and the place of each maximum."""
 
 def max_pool2d(
-    input: Tensor,
-    kernel_size: Any,
-    stride: Any = (),
-    padding: Any = 0,
-    dilation: Any = 1,
-    ceil_mode: _bool = False,
-    *,
-    out: Any = None,
+    input: Tensor, kernel_size: Any, stride: Any = (), padding: Any = 0, dilation: Any = 1, ceil_mode: _bool = False
 ) -> Any:
     """The maximum of each window of (N, C, H, W) or (C, H, W); see max_pool1d."""
 
 def max_pool3d(
-    input: Tensor,
-    kernel_size: Any,
-    stride: Any = (),
-    padding: Any = 0,
-    dilation: Any = 1,
-    ceil_mode: _bool = False,
-    *,
-    out: Any = None,
+    input: Tensor, kernel_size: Any, stride: Any = (), padding: Any = 0, dilation: Any = 1, ceil_mode: _bool = False
 ) -> Any:
     """The maximum of each window of (N, C, D, H, W) or (C, D, H, W); see max_pool1d."""
 
@@ -1400,14 +1366,14 @@ def maximum(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tenso
     """The larger one; NaN if either is."""
 
 def mean(
-    input: Tensor, dim: Any = None, keepdim: _bool = False, dtype: _dtype | None = None, *, out: Any = None
+    input: Tensor, dim: Any = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Any = None
 ) -> Tensor:
     """The average over `dim`; NaN over no elements."""
 
 def median(input: Tensor, dim: _int | None = None, keepdim: _bool = False, *, out: Any = None) -> Any:
     """The lower of the elements in the middle, of all; with `dim`, (values, indices) along it."""
 
-def meshgrid(*tensors: Tensor, indexing: str | None = None, out: Any = None) -> Any:
+def meshgrid(*tensors: Tensor, indexing: str | None = None) -> Any:
     """For each vector a tensor in which it runs along a dimension of its own: a tuple of views."""
 
 def min(
@@ -1424,14 +1390,10 @@ def mm(input: Tensor, mat2: Tensor, *, out: Any = None) -> Tensor:
 def mode(input: Tensor, dim: _int = -1, keepdim: _bool = False, *, out: Any = None) -> Any:
     """(values, indices) of the most frequent element along `dim`, the smallest of equals."""
 
-def moveaxis(
-    input: Tensor, source: _int | Sequence[_int], destination: _int | Sequence[_int], *, out: Any = None
-) -> Any:
+def moveaxis(input: Tensor, source: _int | Sequence[_int], destination: _int | Sequence[_int]) -> Any:
     """Dimensions moved to other places, the rest in order."""
 
-def movedim(
-    input: Tensor, source: _int | Sequence[_int], destination: _int | Sequence[_int], *, out: Any = None
-) -> Any:
+def movedim(input: Tensor, source: _int | Sequence[_int], destination: _int | Sequence[_int]) -> Any:
     """Dimensions moved to other places, the rest in order."""
 
 def msort(input: Tensor, *, out: Any = None) -> Any:
@@ -1465,12 +1427,7 @@ def nan_to_num(
     """NaN becomes `nan` (0), the infinities `posinf` and `neginf` (the largest and smallest finite numbers)."""
 
 def nan_to_num_(
-    input: Tensor,
-    nan: _float | None = None,
-    posinf: _float | None = None,
-    neginf: _float | None = None,
-    *,
-    out: Any = None,
+    input: Tensor, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None
 ) -> Any:
     """NaN becomes `nan` (0), the infinities `posinf` and `neginf` (the largest and smallest finite numbers)."""
 
@@ -1492,8 +1449,8 @@ def nanquantile(
     q: _float | Tensor,
     dim: _int | None = None,
     keepdim: _bool = False,
-    interpolation: str = 'linear',
     *,
+    interpolation: str = 'linear',
     out: Any = None,
 ) -> Any:
     """quantile of what isn't NaN."""
@@ -1508,13 +1465,13 @@ def nansum(
 ) -> Tensor:
     """The sum over `dim` of what isn't NaN."""
 
-def narrow(input: Tensor, dim: _int, start: _int | Any, length: _int, *, out: Any = None) -> Any:
+def narrow(input: Tensor, dim: _int, start: _int | Any, length: _int) -> Any:
     """`length` indices of a dimension from `start` on."""
 
 def narrow_copy(input: Tensor, dim: _int, start: _int | Any, length: _int, *, out: Any = None) -> Any:
     """narrow, as a copy."""
 
-def native_channel_shuffle(input: Tensor, groups: _int, *, out: Any = None) -> Any:
+def native_channel_shuffle(input: Tensor, groups: _int) -> Any:
     """channel_shuffle under its other name."""
 
 def ne(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
@@ -1529,7 +1486,7 @@ def neg_(input: Tensor) -> Tensor:
 def negative(input: Tensor, *, out: Any = None) -> Tensor:
     """-input."""
 
-def negative_(input: Tensor, *, out: Any = None) -> Tensor:
+def negative_(input: Tensor) -> Tensor:
     """-input."""
 
 def nextafter(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
@@ -1543,8 +1500,8 @@ def norm(
     p: Any = 'fro',
     dim: _int | Sequence[_int] | None = None,
     keepdim: _bool = False,
-    dtype: _dtype | None = None,
     *,
+    dtype: _dtype | None = None,
     out: Any = None,
 ) -> Any:
     """torch.norm: the vector norm of all elements, or over the dimensions in `dim`, however many they are."""
@@ -1557,45 +1514,61 @@ def normal(
     generator: Any = None,
     dtype: _dtype | None = None,
     requires_grad: _bool = False,
-    **options: Any,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = False,
+    out: Any = None,
 ) -> Any:
     """Normal numbers of that mean and standard deviation, each a tensor or a number; two numbers need a `size`."""
 
 def not_equal(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """Where different."""
 
-def ones(*sizes: Any, size: Any = None, dtype: _dtype | None = None, **options: Any) -> Any:
+def ones(
+    *size: Any,
+    dtype: _dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = False,
+    requires_grad: Any = False,
+    out: Any = None,
+) -> Any:
     """A tensor of ones, of the default dtype unless given."""
 
 def ones_like(
-    input: Tensor, *, dtype: _dtype | None = None, memory_format: _memory_format = ..., **options: Any
+    input: Tensor,
+    *,
+    dtype: _dtype | None = None,
+    memory_format: _memory_format = ...,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = False,
+    requires_grad: Any = False,
 ) -> Any:
     """Ones in the sizes and dtype of `input`."""
 
 def outer(input: Tensor, vec2: Tensor, *, out: Any = None) -> Any:
     """Every element of one vector times every element of the other."""
 
-def pairwise_distance(
-    x1: Tensor, x2: Tensor, p: _float = 2.0, eps: _float = 1e-06, keepdim: _bool = False, *, out: Any = None
-) -> Any:
+def pairwise_distance(x1: Tensor, x2: Tensor, p: _float = 2.0, eps: _float = 1e-06, keepdim: _bool = False) -> Any:
     """The p-norm of x1 - x2 + eps along the last dimension; `eps` keeps it from 0."""
 
-def pdist(input: Tensor, p: _float = 2.0, *, out: Any = None) -> Any:
+def pdist(input: Tensor, p: _float = 2.0) -> Any:
     """The p-norm distances between all pairs of rows i < j of a matrix, in that order."""
 
 def permute(input: Tensor, dims: Sequence[_int]) -> Tensor:
     """The dimensions in another order."""
 
-def pinverse(input: Tensor, rcond: _float = 1e-15, *, out: Any = None) -> Any:
+def pinverse(input: Tensor, rcond: _float = 1e-15) -> Any:
     """torch.pinverse, the older name of linalg.pinv."""
 
-def pixel_shuffle(input: Tensor, upscale_factor: _int, *, out: Any = None) -> Any:
+def pixel_shuffle(input: Tensor, upscale_factor: _int) -> Any:
     """(..., C * r * r, H, W) -> (..., C, H * r, W * r): each group of r * r channels becomes a square of pixels."""
 
-def pixel_unshuffle(input: Tensor, downscale_factor: _int, *, out: Any = None) -> Any:
+def pixel_unshuffle(input: Tensor, downscale_factor: _int) -> Any:
     """(..., C, H * r, W * r) -> (..., C * r * r, H, W): the inverse of pixel_shuffle."""
 
-def poisson(input: Tensor, generator: Any = None, *, out: Any = None) -> Any:
+def poisson(input: Tensor, generator: Any = None) -> Any:
     """Poisson counts of the rates in `input`; no gradient passes."""
 
 def polar(abs: Tensor, angle: Tensor, *, out: Any = None) -> Any:
@@ -1604,26 +1577,26 @@ def polar(abs: Tensor, angle: Tensor, *, out: Any = None) -> Any:
 def polygamma(n: _int, input: Tensor | _Number, *, out: Any = None) -> Tensor:
     """The n-th derivative of digamma."""
 
-def positive(input: Tensor, *, out: Any = None) -> Any:
+def positive(input: Tensor) -> Any:
     """The input itself."""
 
 def pow(input: Tensor | _Number, exponent: Tensor | _Number, *, out: Any = None) -> Tensor:
     """input to the power of exponent."""
 
-def prelu(input: Tensor, weight: Tensor, *, out: Any = None) -> Any:
+def prelu(input: Tensor, weight: Tensor) -> Any:
     """x above 0, weight * x below: one weight, or one for each channel (dimension 1)."""
 
 def prod(
     input: Tensor,
     dim: _int | Sequence[_int] | None = None,
     keepdim: _bool = False,
-    dtype: _dtype | None = None,
     *,
+    dtype: _dtype | None = None,
     out: Any = None,
 ) -> Tensor:
     """The product over `dim`."""
 
-def put(input: Tensor, index: Tensor, source: Tensor, accumulate: _bool = False, *, out: Any = None) -> Any:
+def put(input: Tensor, index: Tensor, source: Tensor, accumulate: _bool = False) -> Any:
     """`input` with the elements of source stored at those places of the flattened input, or added to them."""
 
 def qr(input: Tensor, some: _bool = True, *, out: Any = None) -> Any:
@@ -1634,8 +1607,8 @@ def quantile(
     q: _float | Tensor,
     dim: _int | None = None,
     keepdim: _bool = False,
-    interpolation: str = 'linear',
     *,
+    interpolation: str = 'linear',
     out: Any = None,
 ) -> Any:
     """The value below which a share `q` of the elements along `dim` lies, interpolated between the two nearest."""
@@ -1643,10 +1616,19 @@ def quantile(
 def rad2deg(input: Tensor, *, out: Any = None) -> Any:
     """Radians to degrees."""
 
-def rad2deg_(input: Tensor, *, out: Any = None) -> Any:
+def rad2deg_(input: Tensor) -> Any:
     """Radians to degrees."""
 
-def rand(*sizes: Any, size: Any = None, generator: Any = None, dtype: _dtype | None = None, **options: Any) -> Any:
+def rand(
+    *size: Any,
+    generator: Any = None,
+    dtype: _dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = False,
+    requires_grad: Any = False,
+    out: Any = None,
+) -> Any:
     """Uniform on [0, 1): `rand(2, 3)`, `rand((2, 3))` or `rand(size=(2, 3))`, of the default dtype unless given."""
 
 def rand_like(
@@ -1655,7 +1637,10 @@ def rand_like(
     generator: Any = None,
     dtype: _dtype | None = None,
     memory_format: _memory_format = ...,
-    **options: Any,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = False,
+    requires_grad: Any = False,
 ) -> Any:
     """Uniform on [0, 1) in the sizes, memory layout and dtype of `input`."""
 
@@ -1666,7 +1651,11 @@ def randint(
     *,
     generator: Any = None,
     dtype: _dtype | None = None,
-    **options: Any,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = False,
+    requires_grad: Any = False,
+    out: Any = None,
 ) -> Any:
     """Integers in [low, high), int64 unless given; `randint(high, size)` counts from 0."""
 
@@ -1678,11 +1667,23 @@ def randint_like(
     generator: Any = None,
     dtype: _dtype | None = None,
     memory_format: _memory_format = ...,
-    **options: Any,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = False,
+    requires_grad: Any = False,
 ) -> Any:
     """Integers in [low, high), or [0, low), in the sizes, memory layout and dtype of `input`."""
 
-def randn(*sizes: Any, size: Any = None, generator: Any = None, dtype: _dtype | None = None, **options: Any) -> Any:
+def randn(
+    *size: Any,
+    generator: Any = None,
+    dtype: _dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = False,
+    requires_grad: Any = False,
+    out: Any = None,
+) -> Any:
     """Standard normal: `randn(2, 3)`, `randn((2, 3))` or `randn(size=(2, 3))`, of the default dtype unless given."""
 
 def randn_like(
@@ -1691,20 +1692,44 @@ def randn_like(
     generator: Any = None,
     dtype: _dtype | None = None,
     memory_format: _memory_format = ...,
-    **options: Any,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = False,
+    requires_grad: Any = False,
 ) -> Any:
     """Standard normal in the sizes, memory layout and dtype of `input`."""
 
-def randperm(n: _int, *, generator: Any = None, dtype: _dtype | None = None, **options: Any) -> Any:
+def randperm(
+    n: _int,
+    *,
+    generator: Any = None,
+    dtype: _dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = False,
+    requires_grad: Any = False,
+    out: Any = None,
+) -> Any:
     """The integers 0 to n - 1 in random order, int64 unless given: the order of n random numbers."""
 
-def range(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: _dtype | None = None, **options: Any) -> Any:
+def range(
+    start: Any = 0,
+    end: Any = None,
+    step: Any = 1,
+    *,
+    dtype: _dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = False,
+    requires_grad: Any = False,
+    out: Any = None,
+) -> Any:
     """start, start + step, ."""
 
-def ravel(input: Tensor, *, out: Any = None) -> Any:
+def ravel(input: Tensor) -> Any:
     """All elements in one dimension: a view if the tensor is contiguous, else a copy."""
 
-def real(input: Tensor, *, out: Any = None) -> Any:
+def real(input: Tensor) -> Any:
     """The real parts; a real tensor itself."""
 
 def reciprocal(input: Tensor, *, out: Any = None) -> Tensor:
@@ -1713,10 +1738,10 @@ def reciprocal(input: Tensor, *, out: Any = None) -> Tensor:
 def reciprocal_(input: Tensor) -> Tensor:
     """1 / x."""
 
-def relu(input: Tensor, *, out: Any = None) -> Tensor:
+def relu(input: Tensor) -> Tensor:
     """max(x, 0); NaN stays NaN."""
 
-def relu_(input: Tensor, *, out: Any = None) -> Any:
+def relu_(input: Tensor) -> Any:
     """relu, in place."""
 
 def remainder(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
@@ -1726,31 +1751,21 @@ def renorm(input: Tensor, p: _float, dim: _int, maxnorm: _float, *, out: Any = N
     """Each sub-tensor along `dim` whose p-norm exceeds `maxnorm` is scaled down to it."""
 
 def repeat_interleave(
-    input: Tensor,
-    repeats: _int | Tensor | None = None,
-    dim: _int | None = None,
-    *,
-    output_size: _int | None = None,
-    out: Any = None,
+    input: Tensor, repeats: _int | Tensor | None = None, dim: _int | None = None, *, output_size: _int | None = None
 ) -> Any:
     """Each element of a dimension several times in a row: an int for all, or a tensor with a count for each."""
 
-def reshape(input: Tensor, shape: Sequence[_int], *, out: Any = None) -> Any:
+def reshape(input: Tensor, shape: Sequence[_int]) -> Any:
     """The same elements in the same order under other sizes: a view if strides allow it, else a copy."""
 
-def resolve_conj(input: Tensor, *, out: Any = None) -> Any:
+def resolve_conj(input: Tensor) -> Any:
     """The conjugate numbers in memory of their own, if the tensor is a view as conj() makes; else itself."""
 
-def resolve_neg(input: Tensor, *, out: Any = None) -> Any:
+def resolve_neg(input: Tensor) -> Any:
     """The negative numbers in memory of their own, if the tensor is a view such as z.conj().imag; else itself."""
 
 def rms_norm(
-    input: Tensor,
-    normalized_shape: Sequence[_int],
-    weight: Tensor | None = None,
-    eps: _float | None = None,
-    *,
-    out: Any = None,
+    input: Tensor, normalized_shape: Sequence[_int], weight: Tensor | None = None, eps: _float | None = None
 ) -> Any:
     """Rows, the last dimensions of sizes `normalized_shape`, divided by their root mean square (Zhang and Sennrich 2019)."""
 
@@ -1771,14 +1786,7 @@ def rnn_relu(
     """The same with relu."""
 
 def rnn_relu_cell(
-    input: Tensor,
-    hx: Tensor,
-    w_ih: Tensor,
-    w_hh: Tensor,
-    b_ih: Tensor | None = None,
-    b_hh: Tensor | None = None,
-    *,
-    out: Any = None,
+    input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None
 ) -> Any:
     """The same with relu."""
 
@@ -1799,29 +1807,20 @@ def rnn_tanh(
     """(output, h_n) of layers of Elman cells with tanh."""
 
 def rnn_tanh_cell(
-    input: Tensor,
-    hx: Tensor,
-    w_ih: Tensor,
-    w_hh: Tensor,
-    b_ih: Tensor | None = None,
-    b_hh: Tensor | None = None,
-    *,
-    out: Any = None,
+    input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None
 ) -> Any:
     """One step of an Elman cell with tanh: the new h."""
 
-def roll(
-    input: Tensor, shifts: _int | Sequence[_int], dims: _int | Sequence[_int] | None = None, *, out: Any = None
-) -> Any:
+def roll(input: Tensor, shifts: _int | Sequence[_int], dims: _int | Sequence[_int] | None = None) -> Any:
     """The elements moved on along dimensions; those that leave at the end come in at the front."""
 
-def rot90(input: Tensor, k: _int = 1, dims: Sequence[_int] = (0, 1), *, out: Any = None) -> Any:
+def rot90(input: Tensor, k: _int = 1, dims: Sequence[_int] = (0, 1)) -> Any:
     """Turned by 90 degrees k times in the plane of two dimensions, from the first towards the second."""
 
-def round(input: Tensor, decimals: _int = 0, *, out: Any = None) -> Tensor:
+def round(input: Tensor, *, decimals: _int = 0, out: Any = None) -> Tensor:
     """The nearest number of that many decimals; halves go to the even one."""
 
-def round_(input: Tensor, decimals: _int = 0) -> Tensor:
+def round_(input: Tensor, *, decimals: _int = 0) -> Tensor:
     """The nearest number of that many decimals; halves go to the even one."""
 
 def row_stack(tensors: Sequence[Tensor], *, out: Any = None) -> Any:
@@ -1838,14 +1837,7 @@ def rrelu(
 ) -> Any:
     """x above 0, slope * x below: drawn from [lower, upper) for each element when training, else its middle."""
 
-def rrelu_(
-    input: Tensor,
-    lower: _float = 0.125,
-    upper: _float = 0.3333333333333333,
-    training: _bool = False,
-    *,
-    out: Any = None,
-) -> Any:
+def rrelu_(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False) -> Any:
     """rrelu, in place."""
 
 def rsqrt(input: Tensor, *, out: Any = None) -> Tensor:
@@ -1854,10 +1846,18 @@ def rsqrt(input: Tensor, *, out: Any = None) -> Tensor:
 def rsqrt_(input: Tensor) -> Tensor:
     """1 / sqrt(x)."""
 
-def rsub(input: Tensor, other: Tensor | _Number, alpha: _Number = 1, *, out: Any = None) -> Any:
+def rsub(input: Tensor, other: Tensor | _Number, *, alpha: _Number = 1) -> Any:
     """other - alpha * input."""
 
-def scalar_tensor(s: _Number, *, dtype: _dtype | None = None, **options: Any) -> Any:
+def scalar_tensor(
+    s: _Number,
+    *,
+    dtype: _dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = False,
+    requires_grad: Any = False,
+) -> Any:
     """A 0-d tensor, of the default dtype unless given."""
 
 def scatter(
@@ -1895,13 +1895,13 @@ def searchsorted(
 def select(input: Tensor, dim: _int, index: _int) -> Tensor:
     """One index of a dimension, which is gone from the result."""
 
-def select_scatter(input: Tensor, src: Tensor, dim: _int, index: _int, *, out: Any = None) -> Any:
+def select_scatter(input: Tensor, src: Tensor, dim: _int, index: _int) -> Any:
     """`input` with src in place of input.select(dim, index)."""
 
 def selu(input: Tensor, inplace: _bool = False, *, out: Any = None) -> Any:
     """The elu whose outputs keep mean 0 and variance 1 (Klambauer et al."""
 
-def selu_(input: Tensor, *, out: Any = None) -> Any:
+def selu_(input: Tensor) -> Any:
     """selu, in place."""
 
 def sgn(input: Tensor, *, out: Any = None) -> Any:
@@ -1928,7 +1928,7 @@ def sin_(input: Tensor) -> Tensor:
 def sinc(input: Tensor, *, out: Any = None) -> Any:
     """sin(pi x) / (pi x), and 1 at 0."""
 
-def sinc_(input: Tensor, *, out: Any = None) -> Any:
+def sinc_(input: Tensor) -> Any:
     """sin(pi x) / (pi x), and 1 at 0."""
 
 def sinh(input: Tensor, *, out: Any = None) -> Tensor:
@@ -1952,10 +1952,10 @@ def slice_scatter(
 def slogdet(input: Tensor, *, out: Any = None) -> Any:
     """torch.slogdet, the older name of linalg.slogdet."""
 
-def softmax(input: Tensor, dim: _int, dtype: _dtype | None = None, *, out: Any = None) -> Tensor:
+def softmax(input: Tensor, dim: _int, *, dtype: _dtype | None = None, out: Any = None) -> Tensor:
     """exp(x) / sum(exp(x)) along `dim`, computed after subtracting the maximum."""
 
-def sort(input: Tensor, dim: _int = -1, descending: _bool = False, stable: _bool = False, *, out: Any = None) -> Any:
+def sort(input: Tensor, dim: _int = -1, descending: _bool = False, *, stable: _bool = False, out: Any = None) -> Any:
     """(values, indices): the elements along `dim` in order, and where they stood."""
 
 def split(
@@ -1964,14 +1964,13 @@ def split(
     dim: _int = 0,
     *,
     split_size: _int | Sequence[_int] | None = None,
-    out: Any = None,
 ) -> Any:
     """Consecutive parts of a dimension: of one size (the last may be smaller), or of the given sizes."""
 
-def split_with_sizes(input: Tensor, split_sizes: Sequence[_int], dim: _int = 0, *, out: Any = None) -> Any:
+def split_with_sizes(input: Tensor, split_sizes: Sequence[_int], dim: _int = 0) -> Any:
     """Consecutive parts of a dimension, of the given sizes."""
 
-def spmm(input: Tensor, mat2: Tensor, *, out: Any = None) -> Any:
+def spmm(input: Tensor, mat2: Tensor) -> Any:
     """mm."""
 
 def sqrt(input: Tensor, *, out: Any = None) -> Tensor:
@@ -2026,23 +2025,21 @@ def stft(
     onesided: _bool | None = None,
     return_complex: _bool | None = None,
     align_to_window: _bool | None = None,
-    *,
-    out: Any = None,
 ) -> Any:
     """The short-time Fourier transform of signals [..., length]: complex [..., frequencies, frames]."""
 
-def sub(input: Tensor | _Number, other: Tensor | _Number, alpha: _Number = 1, *, out: Any = None) -> Tensor:
+def sub(input: Tensor | _Number, other: Tensor | _Number, *, alpha: _Number = 1, out: Any = None) -> Tensor:
     """input - alpha * other."""
 
-def subtract(input: Tensor | _Number, other: Tensor | _Number, alpha: _Number = 1, *, out: Any = None) -> Tensor:
+def subtract(input: Tensor | _Number, other: Tensor | _Number, *, alpha: _Number = 1, out: Any = None) -> Tensor:
     """input - alpha * other."""
 
 def sum(
     input: Tensor,
     dim: _int | Sequence[_int] | None = None,
     keepdim: _bool = False,
-    dtype: _dtype | None = None,
     *,
+    dtype: _dtype | None = None,
     out: Any = None,
 ) -> Tensor:
     """The sum over `dim` (an int, several, or None for all)."""
@@ -2050,10 +2047,10 @@ def sum(
 def svd(input: Tensor, some: _bool = True, compute_uv: _bool = True, *, out: Any = None) -> Any:
     """torch.svd, the older form of linalg.svd: it returns V, not its adjoint."""
 
-def swapaxes(input: Tensor, axis0: _int, axis1: _int, *, out: Any = None) -> Any:
+def swapaxes(input: Tensor, axis0: _int, axis1: _int) -> Any:
     """transpose, under NumPy's name."""
 
-def swapdims(input: Tensor, dim0: _int, dim1: _int, *, out: Any = None) -> Any:
+def swapdims(input: Tensor, dim0: _int, dim1: _int) -> Any:
     """transpose."""
 
 def t(input: Tensor) -> Tensor:
@@ -2084,7 +2081,6 @@ def tensor_split(
     *,
     indices: Sequence[_int] | None = None,
     sections: _int | None = None,
-    out: Any = None,
 ) -> Any:
     """Parts of a dimension: so many of nearly equal size, or cut before the given indices."""
 
@@ -2094,10 +2090,10 @@ def tensordot(a: Tensor, b: Tensor, dims: _int | Sequence[Sequence[_int]] = 2, *
 def threshold(input: Tensor, threshold: _float, value: _float, inplace: _bool = False, *, out: Any = None) -> Any:
     """x above the threshold, else `value`."""
 
-def threshold_(input: Tensor, threshold: _float, value: _float, *, out: Any = None) -> Any:
+def threshold_(input: Tensor, threshold: _float, value: _float) -> Any:
     """threshold, in place."""
 
-def tile(input: Tensor, dims: Sequence[_int], *, out: Any = None) -> Any:
+def tile(input: Tensor, dims: Sequence[_int]) -> Any:
     """repeat, in which the last dimensions may be meant: missing counts in front are 1."""
 
 def topk(
@@ -2105,16 +2101,16 @@ def topk(
 ) -> Any:
     """(values, indices) of the k largest elements along `dim`, or the smallest."""
 
-def trace(input: Tensor, *, out: Any = None) -> Any:
+def trace(input: Tensor) -> Any:
     """The sum of the diagonal of a matrix."""
 
 def transpose(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
     """Two dimensions change places."""
 
-def trapezoid(y: Tensor, x: Tensor | None = None, dx: _Number = 1, dim: _int = -1, *, out: Any = None) -> Any:
+def trapezoid(y: Tensor, x: Tensor | None = None, dx: _Number = 1, dim: _int = -1) -> Any:
     """The area under the line through the points (x, y) along `dim`; points without `x` are `dx` apart."""
 
-def trapz(y: Tensor, x: Tensor | None = None, dx: _Number = 1, dim: _int = -1, *, out: Any = None) -> Any:
+def trapz(y: Tensor, x: Tensor | None = None, dx: _Number = 1, dim: _int = -1) -> Any:
     """trapezoid, under its older name."""
 
 def triangular_solve(
@@ -2131,17 +2127,37 @@ def triangular_solve(
 def tril(input: Tensor, diagonal: _int = 0, *, out: Any = None) -> Tensor:
     """The lower triangle of matrices: elements on and below the diagonal, zeros above."""
 
-def tril_indices(row: _int, col: _int, offset: _int = 0, *, dtype: _dtype = ..., **options: Any) -> Any:
+def tril_indices(
+    row: _int,
+    col: _int,
+    offset: _int = 0,
+    *,
+    dtype: _dtype = ...,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = False,
+    requires_grad: Any = False,
+) -> Any:
     """The rows and columns of the elements on and below a diagonal, in row-major order: sizes (2, count)."""
 
 def triu(input: Tensor, diagonal: _int = 0, *, out: Any = None) -> Tensor:
     """The upper triangle of matrices: elements on and above the diagonal, zeros below."""
 
-def triu_indices(row: _int, col: _int, offset: _int = 0, *, dtype: _dtype = ..., **options: Any) -> Any:
+def triu_indices(
+    row: _int,
+    col: _int,
+    offset: _int = 0,
+    *,
+    dtype: _dtype = ...,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = False,
+    requires_grad: Any = False,
+) -> Any:
     """The rows and columns of the elements on and above a diagonal, in row-major order: sizes (2, count)."""
 
 def true_divide(
-    input: Tensor | _Number, other: Tensor | _Number, rounding_mode: str | None = None, *, out: Any = None
+    input: Tensor | _Number, other: Tensor | _Number, *, rounding_mode: str | None = None, out: Any = None
 ) -> Tensor:
     """input / other; integers are divided as floats."""
 
@@ -2151,10 +2167,10 @@ def trunc(input: Tensor, *, out: Any = None) -> Tensor:
 def trunc_(input: Tensor) -> Tensor:
     """The integer part."""
 
-def unbind(input: Tensor, dim: _int = 0, *, out: Any = None) -> Any:
+def unbind(input: Tensor, dim: _int = 0) -> Any:
     """One view for each index of a dimension."""
 
-def unflatten(input: Tensor, dim: _int, sizes: Sequence[_int], *, out: Any = None) -> Any:
+def unflatten(input: Tensor, dim: _int, sizes: Sequence[_int]) -> Any:
     """A dimension as several, whose sizes multiply to its size; one of them may be -1."""
 
 def unique(
@@ -2169,31 +2185,26 @@ def unique(
     """The different elements in order; with `dim`, the different sub-tensors along it."""
 
 def unique_consecutive(
-    input: Tensor,
-    return_inverse: _bool = False,
-    return_counts: _bool = False,
-    dim: _int | None = None,
-    *,
-    out: Any = None,
+    input: Tensor, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None
 ) -> Any:
     """The elements without those that equal the one before; otherwise like unique."""
 
-def unravel_index(indices: Tensor, shape: _int | Sequence[_int], *, out: Any = None) -> Any:
+def unravel_index(indices: Tensor, shape: _int | Sequence[_int]) -> Any:
     """The places in a tensor of that shape of places in the flattened tensor: an index tensor for each dimension."""
 
-def unsafe_chunk(input: Tensor, chunks: _int, dim: _int = 0, *, out: Any = None) -> Any:
+def unsafe_chunk(input: Tensor, chunks: _int, dim: _int = 0) -> Any:
     """chunk."""
 
-def unsafe_split(tensor: Tensor, split_size: _int, dim: _int = 0, *, out: Any = None) -> Any:
+def unsafe_split(tensor: Tensor, split_size: _int, dim: _int = 0) -> Any:
     """split."""
 
-def unsafe_split_with_sizes(input: Tensor, split_sizes: Sequence[_int], dim: _int = 0, *, out: Any = None) -> Any:
+def unsafe_split_with_sizes(input: Tensor, split_sizes: Sequence[_int], dim: _int = 0) -> Any:
     """split_with_sizes."""
 
 def unsqueeze(input: Tensor, dim: _int) -> Tensor:
     """A new dimension of size 1."""
 
-def vander(x: Tensor, N: _int | None = None, increasing: _bool = False, *, out: Any = None) -> Any:
+def vander(x: Tensor, N: _int | None = None, increasing: _bool = False) -> Any:
     """The powers of each element of a vector, one row each: N columns, falling unless `increasing`."""
 
 def var(
@@ -2233,7 +2244,6 @@ def vsplit(
     *,
     indices: Sequence[_int] | None = None,
     sections: _int | None = None,
-    out: Any = None,
 ) -> Any:
     """tensor_split into rows."""
 
@@ -2249,13 +2259,28 @@ def xlogy(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) 
 def xlogy_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
     """x * log(y), and 0 where x is 0; NaN where y is."""
 
-def zero_(input: Tensor, *, out: Any = None) -> Any:
+def zero_(input: Tensor) -> Any:
     """Stores 0 everywhere."""
 
-def zeros(*sizes: Any, size: Any = None, dtype: _dtype | None = None, **options: Any) -> Any:
+def zeros(
+    *size: Any,
+    dtype: _dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = False,
+    requires_grad: Any = False,
+    out: Any = None,
+) -> Any:
     """A tensor of zeros, of the default dtype unless given."""
 
 def zeros_like(
-    input: Tensor, *, dtype: _dtype | None = None, memory_format: _memory_format = ..., **options: Any
+    input: Tensor,
+    *,
+    dtype: _dtype | None = None,
+    memory_format: _memory_format = ...,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = False,
+    requires_grad: Any = False,
 ) -> Any:
     """Zeros in the sizes and dtype of `input`."""

@@ -51,7 +51,17 @@ def fft2(
 ) -> Any:
     """fftn over the last two dimensions."""
 
-def fftfreq(n: _int, d: _float = 1.0, *, dtype: _dtype | None = None, **options: Any) -> Any:
+def fftfreq(
+    n: _int,
+    d: _float = 1.0,
+    *,
+    dtype: _dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = False,
+    requires_grad: Any = False,
+    out: Any = None,
+) -> Any:
     """The frequency of each result of fft, for samples at distance d: 0, 1, ..., -2, -1 over n d."""
 
 def fftn(
@@ -59,7 +69,7 @@ def fftn(
 ) -> Any:
     """The transform over `dim`, or all dimensions, each cut or padded to its size in `s` first."""
 
-def fftshift(input: Tensor, dim: _int | Sequence[_int] | None = None, *, out: Any = None) -> Any:
+def fftshift(input: Tensor, dim: _int | Sequence[_int] | None = None) -> Any:
     """Frequency 0 moved from the first place to the middle."""
 
 def hfft(input: Tensor, n: _int | None = None, dim: _int = -1, norm: str | None = None, *, out: Any = None) -> Any:
@@ -98,7 +108,7 @@ def ifftn(
 ) -> Any:
     """The inverse of fftn."""
 
-def ifftshift(input: Tensor, dim: _int | Sequence[_int] | None = None, *, out: Any = None) -> Any:
+def ifftshift(input: Tensor, dim: _int | Sequence[_int] | None = None) -> Any:
     """The inverse of fftshift."""
 
 def ihfft(input: Tensor, n: _int | None = None, dim: _int = -1, norm: str | None = None, *, out: Any = None) -> Any:
@@ -150,7 +160,17 @@ def rfft2(
 ) -> Any:
     """rfftn over the last two dimensions."""
 
-def rfftfreq(n: _int, d: _float = 1.0, *, dtype: _dtype | None = None, **options: Any) -> Any:
+def rfftfreq(
+    n: _int,
+    d: _float = 1.0,
+    *,
+    dtype: _dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = False,
+    requires_grad: Any = False,
+    out: Any = None,
+) -> Any:
     """The frequency of each result of rfft: 0, 1, ..., n // 2 over n d."""
 
 def rfftn(

@@ -27,6 +27,7 @@ sys.path.insert(0, str(ROOT))
 
 from minitorch_compile.tensor import Tensor, ops  # noqa: E402
 from minitorch_compile.tensor.dispatch.op import Op  # noqa: E402
+from minitorch_compile.tensor.dispatch.public_signature import function_parameters, method_parameters  # noqa: E402
 from minitorch_compile.tensor.tensor_class.tensor_class import method_of  # noqa: E402
 
 PACKAGE = "minitorch_compile"
@@ -86,27 +87,20 @@ def default(value: Any) -> str:
     return repr(value) if isinstance(value, (bool, int, float, str, tuple, type(None))) else "..."
 
 
-def signature(op: Op, *, out: bool, method: bool = False) -> tuple[list[str], str]:
+def signature(op: Op, *, method: bool = False) -> tuple[list[str], str]:
     """The parameters of an op as a function or as a method, and what it returns."""
+    parameters = method_parameters(op) if method else function_parameters(op)
     written, starred = [], False
-    for position, parameter in enumerate(op.__signature__.parameters.values()):
+    for position, parameter in enumerate(parameters):
         if method and position == 0:
             written.append("self")
-            if op.gather_dims:
-                return ["self", "*args: Any", "**kwargs: Any"], "Tensor"
             continue
-        starred = starred or parameter.kind is parameter.VAR_POSITIONAL
         if parameter.kind is parameter.KEYWORD_ONLY and not starred:
-            written, starred = [*written, "*"], True
+            written.append("*")
+        starred = starred or parameter.kind in (parameter.VAR_POSITIONAL, parameter.KEYWORD_ONLY)
         written.append(_parameter(parameter, op.kind == "pointwise" and position > 0))
-    has_keywords = bool(written) and written[-1].startswith("**")
-    if out and op.kind not in ("view", "inplace") and not has_keywords:
-        written += [*([] if starred else ["*"]), *PLACEMENT * (op.kind == "creation"), "out: Any = None"]
-    returned = annotation(str(op.__signature__.return_annotation))
+    returned = annotation(str(op.own_signature.return_annotation))
     return written, {"object": "Any"}.get(returned, "Tensor" if op.kind in ("inplace", "view") else returned)
-
-
-PLACEMENT = ("device: Any = None", "layout: Any = None", "pin_memory: _bool = False", "requires_grad: _bool = False")
 
 
 def _parameter(parameter: inspect.Parameter, and_numbers: bool) -> str:
@@ -116,9 +110,9 @@ def _parameter(parameter: inspect.Parameter, and_numbers: bool) -> str:
     return text if parameter.default is parameter.empty else f"{text} = {default(parameter.default)}"
 
 
-def definition(name: str, op: Op, *, method: bool = False, out: bool = True) -> Iterator[str]:
+def definition(name: str, op: Op, *, method: bool = False) -> Iterator[str]:
     """The lines of `def name(...)`, in the order and width that ruff gives them."""
-    parameters, returned = signature(op, out=out and not method, method=method)
+    parameters, returned = signature(op, method=method)
     line = f"def {name}({', '.join(parameters)}) -> {returned}:"
     width = WIDTH - len(INDENT) * method
     if len(line) <= width:
@@ -145,8 +139,7 @@ def stub_of_face(module: ModuleType) -> str:
     own = [line for node in ast.parse(inspect.getsource(module)).body for line in _own_names(node, module, found)]
     shared = IMPORTS if "Tensor" not in vars(module) else "".join(IMPORTS.splitlines(keepends=True)[:-1])
     listed = ["__all__ = [", *(f'    "{name}",' for name in module.__all__), "]"] if hasattr(module, "__all__") else []
-    has_out = module.__name__ != f"{PACKAGE}.nn.functional"
-    functions = [line for name in sorted(found) for line in (*definition(name, found[name], out=has_out), "")]
+    functions = [line for name in sorted(found) for line in (*definition(name, found[name]), "")]
     return "\n".join([GENERATED, "", shared + "\n".join(own), "", NUMBER, *listed, "", *functions]).rstrip() + "\n"
 
 

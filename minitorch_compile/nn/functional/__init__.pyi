@@ -235,7 +235,7 @@ def binary_cross_entropy_with_logits(
 ) -> Any:
     """binary_cross_entropy of sigmoid(input), without leaving the range of floats; `pos_weight` scales what the targets of 1 count."""
 
-def celu(input: Tensor, alpha: _float = 1.0, inplace: _bool = False) -> Any:
+def celu(input: Tensor, alpha: _float = 1.0, inplace: _bool = False, *, out: Any = None) -> Any:
     """x above 0, alpha * (exp(x / alpha) - 1) below: its slope has no jump (Barron 2017)."""
 
 def celu_(input: Tensor, alpha: _float = 1.0) -> Any:
@@ -431,7 +431,7 @@ def group_norm(
 def gumbel_softmax(logits: Tensor, tau: _float = 1.0, hard: _bool = False, eps: _float = 1e-10, dim: _int = -1) -> Any:
     """A random, differentiable choice along `dim`: softmax((logits + Gumbel noise) / tau) (Jang et al."""
 
-def hardshrink(input: Tensor, lambd: _float = 0.5) -> Any:
+def hardshrink(input: Tensor, lambd: _float = 0.5, *, out: Any = None) -> Any:
     """x, and 0 where |x| <= lambd."""
 
 def hardsigmoid(input: Tensor, inplace: _bool = False) -> Any:
@@ -776,6 +776,8 @@ def rrelu(
     upper: _float = 0.3333333333333333,
     training: _bool = False,
     inplace: _bool = False,
+    *,
+    out: Any = None,
 ) -> Any:
     """x above 0, slope * x below: drawn from [lower, upper) for each element when training, else its middle."""
 
@@ -794,13 +796,13 @@ def scaled_dot_product_attention(
 ) -> Any:
     """softmax(query key^T * scale) value over the last two dimensions, (..., L, E); scale is 1 / sqrt(E) unless given."""
 
-def selu(input: Tensor, inplace: _bool = False) -> Any:
+def selu(input: Tensor, inplace: _bool = False, *, out: Any = None) -> Any:
     """The elu whose outputs keep mean 0 and variance 1 (Klambauer et al."""
 
 def selu_(input: Tensor) -> Any:
     """selu, in place."""
 
-def sigmoid(input: Tensor) -> Tensor:
+def sigmoid(input: Tensor, *, out: Any = None) -> Tensor:
     """1 / (1 + exp(-x))."""
 
 def silu(input: Tensor, inplace: _bool = False) -> Any:
@@ -840,13 +842,13 @@ def softshrink(input: Tensor, lambd: _float = 0.5) -> Any:
 def softsign(input: Tensor) -> Any:
     """x / (1 + |x|)."""
 
-def tanh(input: Tensor) -> Tensor:
+def tanh(input: Tensor, *, out: Any = None) -> Tensor:
     """The hyperbolic tangent."""
 
 def tanhshrink(input: Tensor) -> Any:
     """x - tanh(x)."""
 
-def threshold(input: Tensor, threshold: _float, value: _float, inplace: _bool = False) -> Any:
+def threshold(input: Tensor, threshold: _float, value: _float, inplace: _bool = False, *, out: Any = None) -> Any:
     """x above the threshold, else `value`."""
 
 def threshold_(input: Tensor, threshold: _float, value: _float) -> Any:

@@ -33,6 +33,7 @@ from minitorch_compile.tensor.dispatch.dispatch import dispatch
 from minitorch_compile.tensor.dispatch.keyword_arguments import filled_in
 from minitorch_compile.tensor.dispatch.number_arguments import LOOSE, NEVER, plain, readers
 from minitorch_compile.tensor.dispatch.out_argument import call_with_out
+from minitorch_compile.tensor.dispatch.public_signature import as_function
 from minitorch_compile.tensor.dispatch.wrong_arguments import MISTAKEN, check_types
 from minitorch_compile.tensor.tensor_base import TensorBase
 
@@ -68,8 +69,8 @@ class Op:
         self.__module__ = kernel.__module__
         self.namespaces = frozenset(namespaces)
         self.gather_dims = gather_dims  # the method accepts x.view(2, 3) for x.view((2, 3))
-        self.__signature__ = inspect.signature(kernel)
-        parameters = self.__signature__.parameters
+        self.own_signature = inspect.signature(kernel)
+        parameters = self.own_signature.parameters
         self.parameters = tuple(parameters)
         self.defaults = tuple(p.default for p in parameters.values())
         self.required = sum(p.default is inspect.Parameter.empty for p in parameters.values())
@@ -87,6 +88,11 @@ class Op:
 
     def __repr__(self) -> str:
         return self.name if "." in self.name else f"ops.{self.name}"
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        """What its user may give: `help` and editors ask."""
+        return as_function(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return find, (self.name,)

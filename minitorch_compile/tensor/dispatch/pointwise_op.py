@@ -69,7 +69,7 @@ class PointwiseOp(Op):
     def __init__(self, kernel: Callable[..., Any], *, promotion: str = DEFAULT, **row: Any) -> None:
         super().__init__(kernel, **row)
         self.promotion = promotion
-        annotations = [str(p.annotation) for p in self.__signature__.parameters.values()]
+        annotations = [str(p.annotation) for p in self.own_signature.parameters.values()]
         self._tensors_only = [i for i, annotation in enumerate(annotations) if annotation == "Array"]  # and no number
         self._second_may_be_number = 1 not in self._tensors_only
         self._accepted: set[tuple[Any, ...]] = set()  # dtypes and numbers for which the kernel is known not to raise

@@ -60,14 +60,14 @@ def check_types(op: Op, args: Sequence[Any], kwargs: Mapping[str, Any], error: E
     if isinstance(error, IndexError) and not args and not kwargs:
         raise TypeError(f"{op.name}() missing the arguments {', '.join(op.parameters)}") from error
     try:
-        given = op.__signature__.bind_partial(*args, **kwargs).arguments
+        given = op.own_signature.bind_partial(*args, **kwargs).arguments
     except TypeError:  # names that a wrapper of the op knows
         return
     asked_first = ASKED_FIRST.get(op.name, ()) if len(given) >= op.required else ()
     takes_numbers = not isinstance(error, AttributeError)  # where tensors are; it may be that a number has no sizes
     for name, value in given.items():
         position = op.parameters.index(name)
-        parameter, annotation = op.__signature__.parameters[name], op.annotations[position]
+        parameter, annotation = op.own_signature.parameters[name], op.annotations[position]
         if parameter.kind is parameter.VAR_KEYWORD or value is parameter.default or name == "reduction":
             continue
         several = parameter.kind is parameter.VAR_POSITIONAL

@@ -43,10 +43,10 @@ class OpMethods:
     def acosh_(self) -> Tensor:
         """The non-negative number with that hyperbolic cosine; NaN below 1."""
 
-    def add(self, other: Tensor | _Number, alpha: _Number = 1) -> Tensor:
+    def add(self, other: Tensor | _Number, *, alpha: _Number = 1) -> Tensor:
         """input + alpha * other."""
 
-    def add_(self, other: Tensor | _Number, alpha: _Number = 1) -> Tensor:
+    def add_(self, other: Tensor | _Number, *, alpha: _Number = 1) -> Tensor:
         """input + alpha * other."""
 
     def addbmm(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Any:
@@ -55,22 +55,22 @@ class OpMethods:
     def addbmm_(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Any:
         """beta * input + alpha * the sum over the batch of bmm(batch1, batch2)."""
 
-    def addcdiv(self, tensor1: Tensor | _Number, tensor2: Tensor | _Number, value: _Number = 1) -> Tensor:
+    def addcdiv(self, tensor1: Tensor | _Number, tensor2: Tensor | _Number, *, value: _Number = 1) -> Tensor:
         """input + value * tensor1 / tensor2."""
 
-    def addcdiv_(self, tensor1: Tensor, tensor2: Tensor, value: _Number = 1) -> Tensor:
+    def addcdiv_(self, tensor1: Tensor, tensor2: Tensor, *, value: _Number = 1) -> Tensor:
         """input + value * tensor1 / tensor2."""
 
-    def addcmul(self, tensor1: Tensor | _Number, tensor2: Tensor | _Number, value: _Number = 1) -> Tensor:
+    def addcmul(self, tensor1: Tensor | _Number, tensor2: Tensor | _Number, *, value: _Number = 1) -> Tensor:
         """input + value * tensor1 * tensor2."""
 
-    def addcmul_(self, tensor1: Tensor, tensor2: Tensor, value: _Number = 1) -> Tensor:
+    def addcmul_(self, tensor1: Tensor, tensor2: Tensor, *, value: _Number = 1) -> Tensor:
         """input + value * tensor1 * tensor2."""
 
-    def addmm(self, mat1: Tensor, mat2: Tensor, beta: _float = 1, alpha: _float = 1) -> Tensor:
+    def addmm(self, mat1: Tensor, mat2: Tensor, *, beta: _float = 1, alpha: _float = 1) -> Tensor:
         """beta * input + alpha * (mat1 @ mat2); `input` broadcasts."""
 
-    def addmm_(self, mat1: Tensor, mat2: Tensor, beta: _float = 1, alpha: _float = 1) -> Tensor:
+    def addmm_(self, mat1: Tensor, mat2: Tensor, *, beta: _float = 1, alpha: _float = 1) -> Tensor:
         """beta * input + alpha * (mat1 @ mat2); `input` broadcasts."""
 
     def addmv(self, mat: Tensor, vec: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Any:
@@ -157,7 +157,7 @@ class OpMethods:
     def argmin(self, dim: _int | None = None, keepdim: _bool = False) -> Tensor:
         """The index of the smallest element over `dim`, the first of equals; of the flattened tensor if `dim` is None."""
 
-    def argsort(self, dim: _int = -1, descending: _bool = False, stable: _bool = False) -> Tensor:
+    def argsort(self, dim: _int = -1, descending: _bool = False, *, stable: _bool = False) -> Tensor:
         """The positions that put the elements along `dim` in order; NaN is the largest."""
 
     def argwhere(self) -> Tensor:
@@ -255,7 +255,7 @@ class OpMethods:
     def bmm(self, mat2: Tensor) -> Tensor:
         """The products of two batches of matrices, pair by pair."""
 
-    def broadcast_to(self, *args: Any, **kwargs: Any) -> Tensor:
+    def broadcast_to(self, *size: Any) -> Any:
         """expand, as a function."""
 
     def cauchy_(self, median: _float = 0.0, sigma: _float = 1.0, *, generator: Any = None) -> Any:
@@ -303,7 +303,7 @@ class OpMethods:
     def clip_(self, min: Tensor | _Number | None = None, max: Tensor | _Number | None = None) -> Tensor:
         """The nearest value that is at least `min` and at most `max`; NaN stays NaN."""
 
-    def clone(self, memory_format: _memory_format | None = None) -> Tensor:
+    def clone(self, *, memory_format: _memory_format | None = None) -> Tensor:
         """A copy with storage of its own; strides are kept, as far as the elements are dense, unless a format is given."""
 
     def conj(self) -> Any:
@@ -357,16 +357,16 @@ class OpMethods:
     def cummin(self, dim: _int) -> Any:
         """(values, indices) of the smallest element up to and with each along `dim`."""
 
-    def cumprod(self, dim: _int, dtype: _dtype | None = None) -> Tensor:
+    def cumprod(self, dim: _int, *, dtype: _dtype | None = None) -> Tensor:
         """The products of the elements up to and with each along `dim`."""
 
-    def cumprod_(self, dim: _int, dtype: _dtype | None = None) -> Tensor:
+    def cumprod_(self, dim: _int, *, dtype: _dtype | None = None) -> Tensor:
         """The products of the elements up to and with each along `dim`."""
 
-    def cumsum(self, dim: _int, dtype: _dtype | None = None) -> Tensor:
+    def cumsum(self, dim: _int, *, dtype: _dtype | None = None) -> Tensor:
         """The sums of the elements up to and with each along `dim`."""
 
-    def cumsum_(self, dim: _int, dtype: _dtype | None = None) -> Tensor:
+    def cumsum_(self, dim: _int, *, dtype: _dtype | None = None) -> Tensor:
         """The sums of the elements up to and with each along `dim`."""
 
     def deg2rad(self) -> Any:
@@ -408,16 +408,16 @@ class OpMethods:
     def dist(self, other: Tensor, p: _float = 2) -> Any:
         """The p-norm of input - other."""
 
-    def div(self, other: Tensor | _Number, rounding_mode: str | None = None) -> Tensor:
+    def div(self, other: Tensor | _Number, *, rounding_mode: str | None = None) -> Tensor:
         """input / other; integers are divided as floats."""
 
-    def div_(self, other: Tensor | _Number, rounding_mode: str | None = None) -> Tensor:
+    def div_(self, other: Tensor | _Number, *, rounding_mode: str | None = None) -> Tensor:
         """input / other; integers are divided as floats."""
 
-    def divide(self, other: Tensor | _Number, rounding_mode: str | None = None) -> Tensor:
+    def divide(self, other: Tensor | _Number, *, rounding_mode: str | None = None) -> Tensor:
         """input / other; integers are divided as floats."""
 
-    def divide_(self, other: Tensor | _Number, rounding_mode: str | None = None) -> Tensor:
+    def divide_(self, other: Tensor | _Number, *, rounding_mode: str | None = None) -> Tensor:
         """input / other; integers are divided as floats."""
 
     def dot(self, tensor: Tensor) -> Any:
@@ -432,7 +432,7 @@ class OpMethods:
     ) -> Any:
         """tensor_split along the third dimension."""
 
-    def elu_(self, alpha: _float = 1.0, scale: _float = 1.0, input_scale: _float = 1.0) -> Tensor:
+    def elu_(self, scale: _float = 1.0, input_scale: _float = 1.0, *, alpha: _float = 1.0) -> Tensor:
         """scale * x above 0, scale * alpha * (exp(input_scale * x) - 1) below."""
 
     def eq(self, other: Tensor | _Number) -> Tensor:
@@ -474,7 +474,7 @@ class OpMethods:
     def exp_(self) -> Tensor:
         """e to the power of each element."""
 
-    def expand(self, *args: Any, **kwargs: Any) -> Tensor:
+    def expand(self, *size: Any) -> Tensor:
         """Size-1 dimensions, and new ones in front, repeated by stride 0; -1 keeps a size."""
 
     def expand_as(self, other: Tensor) -> Any:
@@ -501,7 +501,7 @@ class OpMethods:
     def flatten(self, start_dim: _int = 0, end_dim: _int = -1) -> Any:
         """Dimensions start_dim to end_dim as one."""
 
-    def flip(self, *args: Any, **kwargs: Any) -> Tensor:
+    def flip(self, *dims: Any) -> Tensor:
         """The elements in reverse order along those dimensions; a copy."""
 
     def fliplr(self) -> Any:
@@ -549,7 +549,7 @@ class OpMethods:
     def frexp(self) -> Any:
         """(mantissa, exponent) with input = mantissa * 2 ** exponent."""
 
-    def gather(self, dim: _int, index: Tensor, sparse_grad: _bool = False) -> Tensor:
+    def gather(self, dim: _int, index: Tensor, *, sparse_grad: _bool = False) -> Tensor:
         """out[i][j] = input[i][index[i][j]] for dim = 1, and likewise for others."""
 
     def gcd(self, other: Tensor | _Number) -> Tensor:
@@ -800,7 +800,7 @@ class OpMethods:
     def log_normal_(self, mean: _float = 1.0, std: _float = 2.0, *, generator: Any = None) -> Any:
         """Stores e to the power of normal numbers of that mean and standard deviation."""
 
-    def log_softmax(self, dim: _int, dtype: _dtype | None = None) -> Tensor:
+    def log_softmax(self, dim: _int, *, dtype: _dtype | None = None) -> Tensor:
         """log(softmax(x)) along `dim`, without leaving the range of floats."""
 
     def logaddexp(self, other: Tensor | _Number) -> Tensor:
@@ -884,7 +884,7 @@ class OpMethods:
     def maximum(self, other: Tensor | _Number) -> Tensor:
         """The larger one; NaN if either is."""
 
-    def mean(self, dim: Any = None, keepdim: _bool = False, dtype: _dtype | None = None) -> Tensor:
+    def mean(self, dim: Any = None, keepdim: _bool = False, *, dtype: _dtype | None = None) -> Tensor:
         """The average over `dim`; NaN over no elements."""
 
     def median(self, dim: _int | None = None, keepdim: _bool = False) -> Any:
@@ -950,7 +950,7 @@ class OpMethods:
         """median of what isn't NaN."""
 
     def nanquantile(
-        self, q: _float | Tensor, dim: _int | None = None, keepdim: _bool = False, interpolation: str = 'linear'
+        self, q: _float | Tensor, dim: _int | None = None, keepdim: _bool = False, *, interpolation: str = 'linear'
     ) -> Any:
         """quantile of what isn't NaN."""
 
@@ -983,26 +983,75 @@ class OpMethods:
     def negative_(self) -> Tensor:
         """-input."""
 
-    def new_empty(self, *sizes: Any, size: Any = None, dtype: _dtype | None = None, **options: Any) -> Any:
+    def new_empty(
+        self,
+        *size: Any,
+        dtype: _dtype | None = None,
+        layout: Any = None,
+        device: Any = None,
+        pin_memory: Any = False,
+        requires_grad: Any = False,
+    ) -> Any:
         """A tensor of the given sizes whose values don't matter (zeros, as in empty)."""
 
     def new_empty_strided(
-        self, size: Sequence[_int], stride: Sequence[_int], *, dtype: _dtype | None = None, **options: Any
+        self,
+        size: Sequence[_int],
+        stride: Sequence[_int],
+        *,
+        dtype: _dtype | None = None,
+        layout: Any = None,
+        device: Any = None,
+        pin_memory: Any = False,
+        requires_grad: Any = False,
     ) -> Any:
         """A tensor of these sizes and strides whose values don't matter."""
 
     def new_full(
-        self, size: Sequence[_int], fill_value: _Number, *, dtype: _dtype | None = None, **options: Any
+        self,
+        size: Sequence[_int],
+        fill_value: _Number,
+        *,
+        dtype: _dtype | None = None,
+        layout: Any = None,
+        device: Any = None,
+        pin_memory: Any = False,
+        requires_grad: Any = False,
     ) -> Any:
         """One value in the given sizes, in this tensor's dtype unless given."""
 
-    def new_ones(self, *sizes: Any, size: Any = None, dtype: _dtype | None = None, **options: Any) -> Any:
+    def new_ones(
+        self,
+        *size: Any,
+        dtype: _dtype | None = None,
+        layout: Any = None,
+        device: Any = None,
+        pin_memory: Any = False,
+        requires_grad: Any = False,
+    ) -> Any:
         """Ones of the given sizes, in this tensor's dtype unless given."""
 
-    def new_tensor(self, data: Any, *, dtype: _dtype | None = None, **options: Any) -> Any:
+    def new_tensor(
+        self,
+        data: Any,
+        *,
+        dtype: _dtype | None = None,
+        layout: Any = None,
+        device: Any = None,
+        pin_memory: Any = False,
+        requires_grad: Any = False,
+    ) -> Any:
         """A copy of `data` as a tensor in this tensor's dtype unless given."""
 
-    def new_zeros(self, *sizes: Any, size: Any = None, dtype: _dtype | None = None, **options: Any) -> Any:
+    def new_zeros(
+        self,
+        *size: Any,
+        dtype: _dtype | None = None,
+        layout: Any = None,
+        device: Any = None,
+        pin_memory: Any = False,
+        requires_grad: Any = False,
+    ) -> Any:
         """Zeros of the given sizes, in this tensor's dtype unless given."""
 
     def nextafter(self, other: Tensor | _Number) -> Tensor:
@@ -1019,6 +1068,7 @@ class OpMethods:
         p: Any = 'fro',
         dim: _int | Sequence[_int] | None = None,
         keepdim: _bool = False,
+        *,
         dtype: _dtype | None = None,
     ) -> Any:
         """torch.norm: the vector norm of all elements, or over the dimensions in `dim`, however many they are."""
@@ -1035,7 +1085,7 @@ class OpMethods:
     def outer(self, vec2: Tensor) -> Any:
         """Every element of one vector times every element of the other."""
 
-    def permute(self, *args: Any, **kwargs: Any) -> Tensor:
+    def permute(self, *dims: Any) -> Tensor:
         """The dimensions in another order."""
 
     def pinverse(self, rcond: _float = 1e-15) -> Any:
@@ -1054,7 +1104,7 @@ class OpMethods:
         """x above 0, weight * x below: one weight, or one for each channel (dimension 1)."""
 
     def prod(
-        self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, dtype: _dtype | None = None
+        self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None
     ) -> Tensor:
         """The product over `dim`."""
 
@@ -1068,7 +1118,7 @@ class OpMethods:
         """torch.qr, the older name of linalg.qr."""
 
     def quantile(
-        self, q: _float | Tensor, dim: _int | None = None, keepdim: _bool = False, interpolation: str = 'linear'
+        self, q: _float | Tensor, dim: _int | None = None, keepdim: _bool = False, *, interpolation: str = 'linear'
     ) -> Any:
         """The value below which a share `q` of the elements along `dim` lies, interpolated between the two nearest."""
 
@@ -1108,7 +1158,7 @@ class OpMethods:
     def renorm_(self, p: _float, dim: _int, maxnorm: _float) -> Any:
         """Each sub-tensor along `dim` whose p-norm exceeds `maxnorm` is scaled down to it."""
 
-    def repeat(self, *args: Any, **kwargs: Any) -> Tensor:
+    def repeat(self, *repeats: Any) -> Any:
         """The tensor tiled: `repeats` copies along each dimension, new ones in front."""
 
     def repeat_interleave(
@@ -1116,7 +1166,7 @@ class OpMethods:
     ) -> Any:
         """Each element of a dimension several times in a row: an int for all, or a tensor with a count for each."""
 
-    def reshape(self, *args: Any, **kwargs: Any) -> Tensor:
+    def reshape(self, *shape: Any) -> Any:
         """The same elements in the same order under other sizes: a view if strides allow it, else a copy."""
 
     def reshape_as(self, other: Tensor) -> Any:
@@ -1134,10 +1184,10 @@ class OpMethods:
     def rot90(self, k: _int = 1, dims: Sequence[_int] = (0, 1)) -> Any:
         """Turned by 90 degrees k times in the plane of two dimensions, from the first towards the second."""
 
-    def round(self, decimals: _int = 0) -> Tensor:
+    def round(self, *, decimals: _int = 0) -> Tensor:
         """The nearest number of that many decimals; halves go to the even one."""
 
-    def round_(self, decimals: _int = 0) -> Tensor:
+    def round_(self, *, decimals: _int = 0) -> Tensor:
         """The nearest number of that many decimals; halves go to the even one."""
 
     def rsqrt(self) -> Tensor:
@@ -1233,10 +1283,10 @@ class OpMethods:
     def slogdet(self) -> Any:
         """torch.slogdet, the older name of linalg.slogdet."""
 
-    def softmax(self, dim: _int, dtype: _dtype | None = None) -> Tensor:
+    def softmax(self, dim: _int, *, dtype: _dtype | None = None) -> Tensor:
         """exp(x) / sum(exp(x)) along `dim`, computed after subtracting the maximum."""
 
-    def sort(self, dim: _int = -1, descending: _bool = False, stable: _bool = False) -> Any:
+    def sort(self, dim: _int = -1, descending: _bool = False, *, stable: _bool = False) -> Any:
         """(values, indices): the elements along `dim` in order, and where they stood."""
 
     def split(
@@ -1291,24 +1341,24 @@ class OpMethods:
     ) -> Any:
         """The short-time Fourier transform of signals [..., length]: complex [..., frequencies, frames]."""
 
-    def sub(self, other: Tensor | _Number, alpha: _Number = 1) -> Tensor:
+    def sub(self, other: Tensor | _Number, *, alpha: _Number = 1) -> Tensor:
         """input - alpha * other."""
 
-    def sub_(self, other: Tensor | _Number, alpha: _Number = 1) -> Tensor:
+    def sub_(self, other: Tensor | _Number, *, alpha: _Number = 1) -> Tensor:
         """input - alpha * other."""
 
-    def subtract(self, other: Tensor | _Number, alpha: _Number = 1) -> Tensor:
+    def subtract(self, other: Tensor | _Number, *, alpha: _Number = 1) -> Tensor:
         """input - alpha * other."""
 
-    def subtract_(self, other: Tensor | _Number, alpha: _Number = 1) -> Tensor:
+    def subtract_(self, other: Tensor | _Number, *, alpha: _Number = 1) -> Tensor:
         """input - alpha * other."""
 
     def sum(
-        self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, dtype: _dtype | None = None
+        self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None
     ) -> Tensor:
         """The sum over `dim` (an int, several, or None for all)."""
 
-    def sum_to_size(self, *args: Any, **kwargs: Any) -> Tensor:
+    def sum_to_size(self, *size: Any) -> Any:
         """The inverse of expand: summed over the dimensions that `size` lacks or has as 1."""
 
     def svd(self, some: _bool = True, compute_uv: _bool = True) -> Any:
@@ -1351,7 +1401,7 @@ class OpMethods:
     ) -> Any:
         """Parts of a dimension: so many of nearly equal size, or cut before the given indices."""
 
-    def tile(self, *args: Any, **kwargs: Any) -> Tensor:
+    def tile(self, *dims: Any) -> Any:
         """repeat, in which the last dimensions may be meant: missing counts in front are 1."""
 
     def to(
@@ -1391,10 +1441,10 @@ class OpMethods:
     def triu_(self, diagonal: _int = 0) -> Tensor:
         """The upper triangle of matrices: elements on and above the diagonal, zeros below."""
 
-    def true_divide(self, other: Tensor | _Number, rounding_mode: str | None = None) -> Tensor:
+    def true_divide(self, other: Tensor | _Number, *, rounding_mode: str | None = None) -> Tensor:
         """input / other; integers are divided as floats."""
 
-    def true_divide_(self, other: Tensor | _Number, rounding_mode: str | None = None) -> Tensor:
+    def true_divide_(self, other: Tensor | _Number, *, rounding_mode: str | None = None) -> Tensor:
         """input / other; integers are divided as floats."""
 
     def trunc(self) -> Tensor:

@@ -18,6 +18,7 @@ from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.dispatch.captured_memory import recordings
 from minitorch_compile.tensor.dispatch.dispatch import dispatch
 from minitorch_compile.tensor.dispatch.op import Op
+from minitorch_compile.tensor.dispatch.public_signature import MethodFace
 from minitorch_compile.tensor.dispatch.tape_slot import registered_tape
 from minitorch_compile.tensor.dispatch.transform_stack import refuse_in_transforms
 from minitorch_compile.tensor.memory.conjugate_view import with_signs, without_signs
@@ -57,6 +58,7 @@ def method_of(op: Op) -> Callable[..., Any]:
     method.__name__ = op.name
     method.__qualname__ = f"Tensor.{op.name}"
     method.__doc__ = op.__doc__
+    method.__wrapped__ = MethodFace(op)  # type: ignore[attr-defined]
     return method
 
 
