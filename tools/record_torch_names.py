@@ -144,8 +144,8 @@ def all_rows() -> Rows:
 
     folder = Path(torch.__file__).parent
     stubs = {
-        "torch": from_stub(ast.parse((folder / "_C/_VariableFunctions.pyi").read_text()).body),
-        "torch.nn.functional": from_stub(ast.parse((folder / "_C/_nn.pyi").read_text()).body),
+        "torch": from_stub(ast.parse((folder / "_C/_VariableFunctions.pyi").read_text(encoding="utf-8")).body),
+        "torch.nn.functional": from_stub(ast.parse((folder / "_C/_nn.pyi").read_text(encoding="utf-8")).body),
     }
     rows: Rows = {}
     for name in modules():
@@ -156,7 +156,7 @@ def all_rows() -> Rows:
             continue
         for each in public_names(module):
             rows[f"{name}.{each}"] = row(each, getattr(module, each), stubs.get(name, {}))
-    classes = ast.parse((folder / "_C/__init__.pyi").read_text()).body
+    classes = ast.parse((folder / "_C/__init__.pyi").read_text(encoding="utf-8")).body
     tensor = next(from_stub(c.body) for c in classes if isinstance(c, ast.ClassDef) and c.name == "TensorBase")
     for each in dir(torch.Tensor):
         if not each.startswith("_"):

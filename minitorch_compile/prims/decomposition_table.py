@@ -81,12 +81,13 @@ def check_may_decompose(caller: str, op: Any, rule: Any) -> None:
         raise ValueError(f"{caller}: {op!r} is a prim, which is not decomposed any further")
     if not callable(rule):
         raise TypeError(f"{caller}: the decomposition of {op!r} must be a function, but got {rule!r}")
+    takes = inspect.signature(getattr(rule, "kernel", rule))  # of an op, what it takes by position
     try:
-        inspect.signature(rule).bind(*op.parameters)
+        takes.bind(*op.parameters)
     except TypeError:
         raise TypeError(
             f"{caller}: the decomposition of {op!r} gets all its parameters in order, ({', '.join(op.parameters)}),"
-            f" but takes {inspect.signature(rule)}"
+            f" but takes {takes}"
         ) from None
 
 

@@ -58,6 +58,7 @@ class Op:
     kind = "op"
     recorded = True
     declared_at: tuple[str, int] | None = None
+    __signature__ = property(as_function)  # what its user may give: `help` and editors ask
 
     def __init__(
         self, kernel: Callable[..., Any], *, namespaces: Sequence[str], name: str = "", gather_dims: bool = False
@@ -88,11 +89,6 @@ class Op:
 
     def __repr__(self) -> str:
         return self.name if "." in self.name else f"ops.{self.name}"
-
-    @property
-    def __signature__(self) -> inspect.Signature:
-        """What its user may give: `help` and editors ask."""
-        return as_function(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return find, (self.name,)

@@ -28,25 +28,25 @@ KEYWORDS_OF = {
     **dict.fromkeys(("addcmul", "addcdiv", "addcmul_", "addcdiv_"), ("value",)),
     **dict.fromkeys(("clone", "resize_", "resize_as_"), ("memory_format",)),
 }
-POSITIONS_OF = dict.fromkeys(("binomial", "poisson"), ("generator",))
+POSITIONS_OF = {**dict.fromkeys(("binomial", "poisson"), ("generator",)), "elu_": ("alpha",), "celu_": ("alpha",)}
 # Ops that PyTorch stores nowhere but in a new tensor: what they return is a view, several tensors, or no tensor.
 WITHOUT_OUT = frozenset(
     """
-    adaptive_max_pool1d adjoint allclose alpha_dropout argwhere as_strided_scatter atleast_1d atleast_2d atleast_3d
-    avg_pool1d bartlett_window batch_norm bilinear bincount binomial blackman_window block_diag broadcast_tensors
-    broadcast_to cartesian_prod cdist celu channel_shuffle chunk clone combinations conj constant_pad_nd conv1d
-    conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d corrcoef cosine_similarity count_nonzero cov
-    cumulative_trapezoid det diag_embed diagflat diagonal_scatter dist dropout dsplit einsum empty_like
-    empty_strided equal feature_alpha_dropout feature_dropout fft_fftshift fft_ifftshift fill flatten flip fliplr
-    flipud full_like gradient group_norm gru_cell hamming_window hann_window hsplit imag index_fill instance_norm
-    isclose isfinite isinf isnan isreal istft kaiser_window layer_norm logdet lstm_cell masked_fill masked_scatter
-    matrix_exp max_pool1d max_pool1d_with_indices max_pool2d max_pool3d meshgrid moveaxis movedim narrow
-    native_channel_shuffle ones_like pairwise_distance pdist pinverse pixel_shuffle pixel_unshuffle poisson positive
-    prelu put rand_like randint_like randn_like ravel real relu repeat_interleave reshape selu celu rrelu adaptive_avg_pool1d empty_permuted resolve_conj resolve_neg
-    rms_norm rnn_relu_cell rnn_tanh_cell roll rot90 rrelu rsub scalar_tensor select_scatter selu special_log_softmax
-    special_softmax split split_with_sizes spmm stft swapaxes swapdims tensor_split tile trace trapezoid trapz
-    tril_indices triu_indices unbind unflatten unique_consecutive unravel_index unsafe_chunk unsafe_split
-    unsafe_split_with_sizes vander vsplit zeros_like
+    adaptive_avg_pool1d adaptive_max_pool1d adjoint allclose alpha_dropout argwhere as_strided_scatter atleast_1d
+    atleast_2d atleast_3d avg_pool1d bartlett_window batch_norm bilinear bincount binomial blackman_window
+    block_diag broadcast_tensors broadcast_to cartesian_prod cdist celu channel_shuffle chunk clone combinations
+    conj constant_pad_nd conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d corrcoef
+    cosine_similarity count_nonzero cov cumulative_trapezoid det diag_embed diagflat diagonal_scatter dist dropout
+    dsplit einsum empty_like empty_permuted empty_strided equal feature_alpha_dropout feature_dropout fft_fftshift
+    fft_ifftshift fill flatten flip fliplr flipud full_like gradient group_norm gru_cell hamming_window hann_window
+    hsplit imag index_fill instance_norm isclose isfinite isinf isnan isreal istft kaiser_window layer_norm logdet
+    lstm_cell masked_fill masked_scatter matrix_exp max_pool1d max_pool1d_with_indices max_pool2d max_pool3d
+    meshgrid moveaxis movedim narrow native_channel_shuffle ones_like pairwise_distance pdist pinverse pixel_shuffle
+    pixel_unshuffle poisson positive prelu put rand_like randint_like randn_like ravel real relu repeat_interleave
+    reshape resolve_conj resolve_neg rms_norm rnn_relu_cell rnn_tanh_cell roll rot90 rrelu rsub scalar_tensor
+    select_scatter selu special_log_softmax special_softmax split split_with_sizes spmm stft swapaxes swapdims
+    tensor_split tile trace trapezoid trapz tril_indices triu_indices unbind unflatten unique_consecutive
+    unravel_index unsafe_chunk unsafe_split unsafe_split_with_sizes vander vsplit zeros_like
     """.split()  # noqa: SIM905
 )
 NO_OUT = frozenset(("view", "inplace"))
@@ -54,8 +54,8 @@ WITH_OUT = frozenset(("torch", "linalg", "fft", "special"))
 
 
 def as_function(op: Op) -> Signature:
-    """`torch.add(input, other, *, alpha=1, out=None)`."""
-    return _bare(function_parameters(op))
+    """`torch.add(input, other, *, alpha=1, out=None)`; of a prim, what its kernel takes."""
+    return op.own_signature if "prims" in op.namespaces else _bare(function_parameters(op))
 
 
 def as_method(op: Op) -> Signature:
@@ -118,8 +118,7 @@ OPTIONS = (("layout", None), ("device", None), ("pin_memory", False), ("requires
 
 def by_keyword(op: Op, parameter: Parameter) -> bool:
     """Whether a parameter that the kernel takes by position is given by keyword only."""
-    spaces = getattr(op, "functional", op).namespaces
-    if parameter.default is Parameter.empty or "functional" in spaces:
+    if parameter.default is Parameter.empty or "functional" in op.namespaces:
         return False
     name = parameter.name
     return (name in KEYWORDS or name in KEYWORDS_OF.get(op.name, ())) and name not in POSITIONS_OF.get(op.name, ())

@@ -432,7 +432,7 @@ class OpMethods:
     ) -> Any:
         """tensor_split along the third dimension."""
 
-    def elu_(self, scale: _float = 1.0, input_scale: _float = 1.0, *, alpha: _float = 1.0) -> Tensor:
+    def elu_(self, alpha: _float = 1.0, scale: _float = 1.0, input_scale: _float = 1.0) -> Tensor:
         """scale * x above 0, scale * alpha * (exp(input_scale * x) - 1) below."""
 
     def eq(self, other: Tensor | _Number) -> Tensor:

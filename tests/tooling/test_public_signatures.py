@@ -1,0 +1,72 @@
+"""What `inspect` and `help` say of an op is what PyTorch says, and what the op takes."""
+
+from __future__ import annotations
+
+import inspect
+import json
+
+import pytest
+from compatibility import Parameters, is_same
+from record_torch_names import RECORDED, signature_text
+
+import minitorch_compile as torch
+from minitorch_compile.tensor import ops
+from minitorch_compile.tensor.dispatch.op import Op
+
+
+@pytest.mark.parametrize(
+    ("function", "text"),
+    [
+        (torch.add, "(input, other, *, alpha=1, out=None)"),
+        (torch.Tensor.add, "(other, *, alpha=1)"),
+        (torch.Tensor.add_, "(other, *, alpha=1)"),
+        (torch.addcmul, "(input, tensor1, tensor2, *, value=1, out=None)"),
+        (torch.Tensor.permute, "(*dims)"),
+        (torch.reshape, "(input, shape)"),
+        (torch.zeros, "(*size, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False, out=None)"),
+        (torch.nn.functional.elu, "(input, alpha=1.0, inplace=False)"),
+    ],
+)
+def test_a_signature_is_pytorchs(function, text):
+    said = signature_text(inspect.signature(function))
+    assert is_same(said, [text]), said
+
+
+def test_a_bound_method_takes_what_is_left():
+    assert str(inspect.signature(torch.ones(2).add)) == "(other, *, alpha=1)"
+
+
+def test_the_source_of_a_method_is_that_of_its_op():
+    assert "def relu" in inspect.getsource(torch.Tensor.relu)
+
+
+@pytest.mark.parametrize("name", sorted(name for name, op in ops.table.items() if "torch" in op.namespaces))
+def test_what_a_signature_names_the_op_takes(name):
+    op = ops.table[name]
+    own = inspect.signature(op.kernel).parameters
+    more = {"out", "size", "layout", "device", "pin_memory", "requires_grad"}
+    assert {each for each in inspect.signature(op).parameters if each not in own} <= more
+
+
+def test_overloads_are_the_same_as_one_signature_that_takes_them_all():
+    overloads = ["(input, *, dtype=None)", "(input, dim, keepdim=False, *, dtype=None)"]
+    assert is_same("(input, dim=None, keepdim=False, *, dtype=None)", overloads)
+    assert not is_same("(input, dim=None, keepdim=False)", overloads), "it has no dtype"
+    assert not is_same("(input, keepdim=False, dim=None, *, dtype=None)", overloads), "they come in another order"
+    assert not is_same("(input, dim=None, keepdim=True, *, dtype=None)", overloads), "another default"
+    assert not is_same("(input, dim=None, keepdim=False, *, dtype=None, more=1)", overloads), "one too many"
+
+
+def test_defaults_are_compared_as_numbers():
+    assert Parameters.of("(mean=0, std=1)") == Parameters.of("(mean=0.0, std=1.0)")
+
+
+def test_the_functions_whose_signature_is_pytorchs_do_not_become_fewer():
+    recorded = json.loads(RECORDED.read_text(encoding="utf-8"))
+    recorded.pop("version")
+    told = {
+        name: said["signatures"] for name, said in recorded.items() if name.count(".") == 1 and "signatures" in said
+    }
+    here = {name: getattr(torch, name[6:]) for name in told if isinstance(getattr(torch, name[6:], None), Op)}
+    same = [name for name, op in here.items() if is_same(signature_text(inspect.signature(op)), told[name])]
+    assert len(same) >= 0.9 * len(here) > 90
