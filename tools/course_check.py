@@ -1,127 +1,149 @@
 """Runs the whole course as a reader would: `make course-check`.
 
-`tools/course_check.py [--pythons 3.12 ...] [NN ...]`
+`tools/course_check.py [--pythons 3.12 ...] [--processes 2] [NN ...]`
 
-Once: are the generated files up to date, do links lead somewhere. Then, under each Python found here: every lesson,
-every solution in a folder of its own, and the tests of `mini` as it is after each lesson. A line each, with its
-seconds. A cell that takes over a minute fails, and so does a check in a solution that doesn't give all points. Outputs
-are not compared: another Python may print other bytes.
+Once: are the generated files up to date, do links lead somewhere. Then, under each Python found here, in an environment
+of its own below build/: every lesson, every solution with all its points, every answer of the exercises (the stub gets
+none, each wrong one is told something of its own), and the tests of `mini` as it is after each lesson. Each is a
+process; as many run at a time as there are processors, the longest first. A line each, with its seconds; then those of
+each Python, and of all. A cell that takes over a minute fails. What is compiled is kept in a folder that begins empty,
+as on a fresh clone, and that a solution shares with its lesson, as a reader's do.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import re
-import subprocess
 import sys
 import tempfile
 import time
-from datetime import datetime
+from collections.abc import Iterable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 
 from all_pythons import find_python  # noqa: E402
+from task_queue import Done, Queue, Task  # noqa: E402
 
 VERSIONS = ("3.11", "3.12", "3.13")
-CELL_SECONDS = 60
-POINTS = re.compile(r"(\d+) of (\d+) points")
-QUIET = {"KernelManager": {"transport_encryption": "auto"}}  # else the kernel prints a warning
-STAGES, DOCUMENTS = "tests/course/test_mini_stages.py", "tests/tooling/test_documents.py"
+LONGEST_FIRST = ("mini", "solutions/18", "notebooks/00", "solutions/17", "solutions/15", "notebooks/18")
+ONCE = "once"  # the group of what depends on no Python
+STAGES, EXERCISES = "tests/course/test_mini_stages.py", "tests/course/test_every_exercise.py"
+PYTEST = ("-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Run the whole course under each Python found here.")
     parser.add_argument("lessons", nargs="*", help="numbers such as 01; default: all")
     parser.add_argument("--pythons", nargs="*", default=VERSIONS)
-    parser.add_argument("--here", action="store_true", help="only what is run under each Python, and under this one")
+    parser.add_argument("--processes", type=int, default=processors(), help="how many at a time")
+    parser.add_argument("--cell-seconds", type=float, default=60.0, help="how long a cell may take")
+    parser.add_argument("--folder", type=Path, help="instead: this one's notebooks/ and solutions/, under this Python")
     options = parser.parse_args()
-    if options.here:
-        return run_here(options.lessons)
-    failed = once("generated files", [sys.executable, "tools/build_course.py", "--check"])
-    failed += once("links", [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", DOCUMENTS])
-    for version in options.pythons:
-        failed += under(version, options.lessons)
-    return int(bool(failed))
+    say = line_by_line
+    if options.folder:
+        tasks = notebooks(version_here(), sys.executable, options.folder.resolve(), [], options.cell_seconds)
+    else:
+        tasks = once() if not options.lessons else []
+        for version in options.pythons:
+            python = find_python(version)
+            if python is None:
+                say(f"{version}  is not on this machine")
+            else:
+                tasks += under(version, python, options.lessons, options.cell_seconds)
+    begun = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="minitorch_compile-course-check-") as kernels:
+        os.environ["MTC_CACHE_DIR"] = kernels
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # else each of hundreds of processes compiles all modules
+        done = Queue(tasks, options.processes, say).run()
+    for line in sums(done, time.monotonic() - begun, options.processes):
+        say(line)
+    return int(any(each.failed for each in done))
 
 
-def under(version: str, lessons: list[str]) -> int:
-    """Everything under that Python, in an environment below build/."""
-    python = find_python(version)
-    if python is None:
-        print(f"{version}  is not on this machine", flush=True)
-        return 0
+def once() -> list[Task]:
+    """What is the same under every Python."""
+    python, tables = sys.executable, ("stubs", "op_table", "prim_table", "example_calls")
+    return [
+        Task(ONCE, "notebooks, sheets and solutions are built", [python, "tools/build_course.py", "--check"]),
+        *(Task(ONCE, f"tools/{name}.py has been run", [python, f"tools/{name}.py", "--check"]) for name in tables),
+        Task(ONCE, "links lead somewhere", [python, "tools/links.py"]),
+        Task(ONCE, "pages tell the truth", [python, *PYTEST, "tests/tooling/test_documents.py"]),
+    ]
+
+
+def under(version: str, python: str, lessons: list[str], cell_seconds: float) -> list[Task]:
+    """Everything under that Python, after its environment."""
     folder = ROOT / "build" / f"python{version}"
-    subprocess.run([python, "tools/set_up.py", "--folder", folder], cwd=ROOT, check=True)
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    command = [folder / "bin" / "python", "tools/course_check.py", "--here", *lessons]
-    return subprocess.run(command, cwd=ROOT, env=environment).returncode
+    its_python = str(folder / "bin" / "python")
+    tasks = notebooks(version, its_python, ROOT, lessons, cell_seconds, needs="set-up")
+    tasks += by_pytest(version, its_python, "mini", STAGES, lessons)
+    for lesson in lessons or [path.name[:2] for path in numbered(ROOT / "exercises", [])]:
+        tasks += by_pytest(version, its_python, f"answers/{lesson}", EXERCISES, [lesson])
+    tasks.sort(key=lambda task: rank(task.name))
+    return [Task(version, "set-up", [python, "tools/set_up.py", "--folder", folder]), *tasks]
 
 
-def run_here(lessons: list[str]) -> int:
-    """Lessons, solutions and the stages of `mini` under this Python."""
-    failed = 0
-    for source in ("notebooks", "solutions"):
-        for path in sorted((ROOT / source).glob("[0-9][0-9]_*.ipynb")):
-            if not lessons or path.name[:2] in lessons:
-                start = time.monotonic()
-                failed += told(f"{source}/{path.stem}", start, problem_of(path))
-    with_steps = [lesson for lesson in lessons if (ROOT / "solutions" / "mini" / lesson).is_dir()]
-    if lessons and not with_steps:
-        return failed
-    chosen = ["-k", " or ".join(f"[{lesson}]" for lesson in with_steps)] if lessons else []
-    return failed + once("mini", [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", STAGES, *chosen])
+def notebooks(
+    version: str, python: str, root: Path, lessons: list[str], cell_seconds: float, needs: str = ""
+) -> list[Task]:
+    """The lessons and the solutions that lie below `root`."""
+    tasks = []
+    for folder in ("notebooks", "solutions"):
+        for path in numbered(root / folder, lessons):
+            points = ["--all-points"] if folder == "solutions" else []
+            command = [python, "tools/run_notebook.py", "--cell-seconds", str(cell_seconds), *points, path]
+            tasks.append(Task(version, f"{folder}/{path.stem}", command, needs, {"PYTHONPATH": str(ROOT)}))
+    return tasks
 
 
-def problem_of(path: Path) -> str:
-    """Runs a notebook in a course folder that is empty but for what `work/` gets; "" if all went well."""
-    import nbformat
-    from nbclient import NotebookClient
-    from nbclient.exceptions import CellExecutionError, CellTimeoutError
-    from traitlets.config import Config
-
-    notebook = nbformat.read(path, as_version=4)
-    with tempfile.TemporaryDirectory() as course:
-        for folder in ("exercises", "notebooks", "work"):
-            (Path(course) / folder).mkdir()
-        resources = {"metadata": {"path": f"{course}/work"}}
-        try:
-            client = NotebookClient(
-                notebook, timeout=2 * CELL_SECONDS, record_timing=True, resources=resources, config=Config(QUIET)
-            )
-            client.execute()
-        except (CellExecutionError, CellTimeoutError) as error:
-            return str(error)[-1500:]
-    slow = [f"{took:.0f} s: {cell.source[:60]!r}" for cell in notebook.cells if (took := seconds(cell)) > CELL_SECONDS]
-    checks = [cell for cell in notebook.cells if cell.source.startswith("check(")]
-    printed = [output.get("text", "") for cell in checks for output in cell.outputs]
-    missed = [text for text in printed if any(a != b for a, b in POINTS.findall(text))]
-    return "\n".join([*slow, *(missed if path.parent.name == "solutions" else [])])
+def by_pytest(version: str, python: str, name: str, file: str, lessons: list[str]) -> list[Task]:
+    """The tests in a file, or those of them whose parameters name the lessons."""
+    chosen = ["-k", " or ".join(f"[{lesson} or -{lesson}." for lesson in lessons)] if lessons else []
+    return [Task(version, name, [python, *PYTEST, file, *chosen], "set-up", {"PYTHONPATH": str(ROOT)})]
 
 
-def seconds(cell: object) -> float:
-    """How long a cell ran, by the kernel's own messages."""
-    times = getattr(cell, "metadata", {}).get("execution", {})
-    if not {"iopub.execute_input", "shell.execute_reply"} <= set(times):
-        return 0.0
-    begun, ended = (datetime.fromisoformat(times[key]) for key in ("iopub.execute_input", "shell.execute_reply"))
-    return (ended - begun).total_seconds()
+def numbered(folder: Path, lessons: list[str]) -> list[Path]:
+    return [path for path in sorted(folder.glob("[0-9][0-9]_*.ipynb")) if not lessons or path.name[:2] in lessons]
 
 
-def once(name: str, command: list[str]) -> int:
-    start = time.monotonic()
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8")
-    return told(name, start, (done.stdout + done.stderr)[-3000:] if done.returncode else "")
+def rank(name: str) -> int:
+    """The longest ones first, in their order, so that the last to end is a short one; the others as they come."""
+    places = [place for place, beginning in enumerate(LONGEST_FIRST) if name.startswith(beginning)]
+    return places[0] if places else len(LONGEST_FIRST)
 
 
-def told(name: str, start: float, problem: str) -> int:
-    version = "{}.{}".format(*sys.version_info[:2])
-    print(f"{version}  {name:<48} {time.monotonic() - start:6.1f} s  {'FAILED' if problem else 'ok'}", flush=True)
-    if problem:
-        print(problem, flush=True)
-    return int(bool(problem))
+def sums(done: Iterable[Done], seconds: float, processes: int) -> list[str]:
+    """The times of each Python, from its first task to its last, and of all."""
+    groups: dict[str, list[Done]] = {}
+    for each in done:
+        groups.setdefault(each.task.group, []).append(each)
+    lines = []
+    for group, ended in sorted(groups.items()):
+        lasted = max(each.ended for each in ended) - min(each.begun for each in ended)
+        lines.append(total(group, ended, lasted))
+    everything = [each for ended in groups.values() for each in ended]
+    return [*lines, f"{total('all', everything, seconds)}, {processes} at a time"]
+
+
+def total(name: str, ended: list[Done], seconds: float) -> str:
+    processor, failed = sum(each.processor for each in ended), sum(each.failed for each in ended)
+    outcome = f"{failed} of {len(ended)} FAILED" if failed else f"all {len(ended)} ok"
+    return f"{name:<5} {outcome}: {seconds / 60:.1f} minutes, {processor / 60:.1f} minutes of processors"
+
+
+def processors() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def version_here() -> str:
+    return "{}.{}".format(*sys.version_info[:2])
+
+
+def line_by_line(line: str) -> None:
+    print(line, flush=True)
 
 
 if __name__ == "__main__":

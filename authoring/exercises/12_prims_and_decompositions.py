@@ -320,7 +320,7 @@ def merge_addmm(graph):
 #
 # Your tracer records some thirty ops, and your compiler would have to know each of them. After this file it has to know the
 # prims only: the other ops are made of them by rules. It imports your ops, your recorder of graphs and your tape. Its grown-up
-# version is `prims/`: `decompositions/` has the rules, `decompose.py` applies them.
+# version is `prims/`: `decompositions/` has the rules, `decomposer.py` applies them.
 
 # %% [markdown]
 # ## 12.5 The rules of your own stack

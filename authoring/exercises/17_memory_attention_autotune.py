@@ -324,7 +324,7 @@ def timed(names, run, known):
 #
 # The last two files of your stack. `program.py` puts kernels and products in a row, says where their buffers lie, and is what a
 # call runs; `front.py` is the door, `compile`. They import your `products`, `fusion`, `loops`, `prims`, `aot` and `breaks`. Their
-# grown-up versions are `inductor/schedule/` and `inductor/runtime/native_program.py`, and `compiler/`.
+# grown-up versions are `inductor/schedule/` and `inductor/runtime/native_call.py`, and `compiler/`.
 
 # %% [markdown]
 # ## 17.4 The whole program

@@ -1,0 +1,89 @@
+"""Runs a notebook as a reader would, from top to bottom: `tools/run_notebook.py [--all-points] path.ipynb`.
+
+In a course folder that is empty but for what `work/` gets, and with a fresh kernel. What goes wrong is printed, and the
+exit status is 1: a cell that raises, a cell that takes longer than `--cell-seconds`, and with `--all-points` a check
+that doesn't give them. Outputs are not compared with the stored ones: another Python may print other bytes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import re
+import sys
+import tempfile
+from datetime import datetime
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+from nbformat import NotebookNode
+from traitlets.config import Config
+
+POINTS = re.compile(r"\b(\d+) of (\d+) points")
+QUIET = {"KernelManager": {"transport_encryption": "auto"}}  # else the kernel prints a warning
+LONGEST = 3000  # characters of what a cell raised
+
+
+def problems_of(path: Path, cell_seconds: float, all_points: bool) -> list[str]:
+    """What goes wrong in a notebook."""
+    notebook = nbformat.read(path, as_version=4)
+    with tempfile.TemporaryDirectory() as course:
+        for folder in ("exercises", "notebooks", "work"):
+            (Path(course) / folder).mkdir()
+        client = NotebookClient(
+            notebook,
+            timeout=math.ceil(2 * cell_seconds),  # more than it may take, so that it can be said how much it took
+            record_timing=True,
+            resources={"metadata": {"path": f"{course}/work"}},
+            config=Config(QUIET),
+        )
+        try:
+            client.execute()
+        except CellTimeoutError as error:
+            return [f"not done after {client.timeout} s: {str(error)[-LONGEST:]}"]
+        except (CellExecutionError, DeadKernelError) as error:
+            return [str(error)[-LONGEST:]]
+    return too_slow(notebook, cell_seconds) + (without_all_points(notebook) if all_points else [])
+
+
+def too_slow(notebook: NotebookNode, cell_seconds: float) -> list[str]:
+    times = [(seconds(cell), cell.source) for cell in notebook.cells if cell.cell_type == "code"]
+    return [f"{took:.1f} s of at most {cell_seconds:g}: {text[:60]!r}" for took, text in times if took > cell_seconds]
+
+
+def without_all_points(notebook: NotebookNode) -> list[str]:
+    """What the checks printed that gave no points, or not all of them."""
+    missed = []
+    for cell in notebook.cells:
+        if cell.cell_type == "code" and cell.source.startswith("check("):
+            printed = "".join(output.get("text", "") for output in cell.outputs)
+            points = POINTS.findall(printed)
+            if not points or any(got != of for got, of in points):
+                missed.append(printed or f"no points: {cell.source}")
+    return missed
+
+
+def seconds(cell: NotebookNode) -> float:
+    """How long a cell ran, by the kernel's own messages."""
+    times = cell.metadata.get("execution", {})
+    if not {"iopub.execute_input", "shell.execute_reply"} <= set(times):
+        return 0.0
+    begun, ended = (datetime.fromisoformat(times[key]) for key in ("iopub.execute_input", "shell.execute_reply"))
+    return (ended - begun).total_seconds()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Run a notebook from top to bottom.")
+    parser.add_argument("notebook", type=Path)
+    parser.add_argument("--cell-seconds", type=float, default=60.0, help="how long a cell may take")
+    parser.add_argument("--all-points", action="store_true", help="each check must give all its points")
+    options = parser.parse_args()
+    problems = problems_of(options.notebook, options.cell_seconds, options.all_points)
+    print("\n".join(problems), end="")
+    return int(bool(problems))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
