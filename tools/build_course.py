@@ -13,7 +13,8 @@ rebuild keeps the committed outputs of such a cell as long as its source is the 
 compare them.
 
 Cells of an exercise source are tagged: none (in both notebooks), `stub` (exercise only), `solution` (solution only),
-`wrong` (neither: a planted wrong answer; `says="..."` is part of what it must be told). Lines between BEGIN SOLUTION
+`wrong` (neither: a planted wrong answer; `says="..."` is part of what it must be told, `before="3.13"` if later Pythons
+make it right). Lines between BEGIN SOLUTION
 and END SOLUTION become a `raise` in the stub. A cell with `step="05.3"` is a step of `mini`: `step_cells.py`.
 """
 
@@ -142,15 +143,24 @@ def with_given_parts(cells: list[NotebookNode]) -> list[NotebookNode]:
 
 
 def wrong_answers(source: Path) -> list[tuple[str, str, str]]:
-    """(exercise number, the cell, what it must be told) of each planted wrong answer."""
+    """(exercise number, the cell, what it must be told) of each planted answer that is wrong under this Python."""
     found, number = [], ""
     for cell in source_cells(source):
         heading = EXERCISE_HEADING.search(cell.source) if cell.cell_type == "markdown" else None
         number = heading.group(1) if heading else number
-        if "wrong" in tags(cell):
+        if "wrong" in tags(cell) and not came_right(cell.metadata.get("before")):
             step = cell.metadata.get("step")
             found.append((number, wrong_cell(step, cell.source) if step else cell.source, cell.metadata["says"]))
     return found
+
+
+def came_right(version: str | None) -> bool:
+    """Whether an answer that is wrong before that Python is right under this one.
+
+    >>> came_right("3.2"), came_right("3.99"), came_right(None)
+    (True, False, False)
+    """
+    return version is not None and sys.version_info >= tuple(map(int, version.split(".")))
 
 
 def stub(source: str) -> str:

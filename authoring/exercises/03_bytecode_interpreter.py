@@ -267,11 +267,11 @@ check("03.4")
 # -         index_of[inst.offset] = len(result)
 # +         index_of[inst.offset] = len(index_of)
 
-# %% tags=["wrong"] step="03.4" says="and then it is forgotten"
+# %% tags=["wrong"] step="03.4" before="3.13" says="and then it is forgotten"
 # -                 op, keywords = "CALL_KW", None
 # +                 op = "CALL_KW"
 
-# %% tags=["wrong"] step="03.4" says="KW_NAMES is about the next CALL: LOAD_CONST names"
+# %% tags=["wrong"] step="03.4" before="3.13" says="KW_NAMES is about the next CALL: LOAD_CONST names"
 # -         if inst.opname == "KW_NAMES":  # before 3.13: the names of the keywords in the call that follows
 # -             keywords = code.co_consts[inst.arg]
 
