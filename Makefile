@@ -6,7 +6,7 @@ PY := .venv/bin/python
 GRAPHS ?= --count 20000 --kernels python
 COMPILED_GRAPHS ?= --count 600 --seed 100000
 .DEFAULT_GOAL := help
-.PHONY: help setup lab tour test test-all coverage lint bench bench-peers fuzz processors partitions grade progress mini-test browser course course-check lock test-pythons clean distclean
+.PHONY: help setup lab work tour test test-all coverage lint bench bench-peers fuzz processors partitions grade progress mini-test browser course course-check lock test-pythons clean distclean
 
 help:  ## this list
 	@echo "minitorch_compile: rebuild the PyTorch 2 compile stack, one readable floor at a time"
@@ -18,6 +18,9 @@ setup:  ## make .venv ready (each target does it by itself; a second run does no
 
 lab: setup  ## open lesson 00 in JupyterLab; your copies of the exercises lie in work/
 	@$(PY) tools/start_lab.py
+
+work: setup  ## your copies of the exercises in work/, without a browser
+	@$(PY) tools/hand_out.py
 
 tour: setup  ## run lesson 00 without a browser: build/tour.html and its table here
 	@$(PY) tools/tour.py

@@ -61,6 +61,13 @@ def digest(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
+def main() -> None:
+    root = Path(__file__).resolve().parent.parent
+    for line in hand_out(root / "exercises", root / "work") or ["work/ is up to date"]:
+        print(line)
+    print("check an answer with `make grade`, or in any editor that runs notebooks; what is next: `make progress`")
+
+
 def read_record(work: Path) -> dict[str, str]:
     """What was handed out; nothing if that can't be read: then a copy that differs counts as the learner's."""
     try:
@@ -71,3 +78,7 @@ def read_record(work: Path) -> dict[str, str]:
         print(f"note: {work.name}/{RECORD} can't be used ({error}); it is made anew")
         return {}
     return record if isinstance(record, dict) else {}
+
+
+if __name__ == "__main__":
+    main()

@@ -18,6 +18,7 @@ from typing import Any
 
 from minitorch_compile.course.checking.exercise import NotWritten, WrongAnswer, same
 
+Kinds = type[Exception] | tuple[type[Exception], ...]
 NEVER_TOLD = (NotWritten, MemoryError, RecursionError)
 """What the check itself tells: what is not written, takes too much memory, or calls itself too often."""
 
@@ -32,14 +33,15 @@ def attempt(call: Callable[..., Any], *args: Any) -> Any:
         return f"{type(error).__name__}: {error}"
 
 
-def tried(fact: str, why: str, call: Callable[..., Any], *args: Any) -> Any:
-    """What a call gives, which must not raise."""
+def tried(fact: str, why: str, call: Callable[..., Any], *args: Any, about: Kinds = Exception) -> Any:
+    """What a call gives, which must not raise. `why` is said of errors of the kind `about` only."""
     try:
         return call(*args)
     except (NotImplementedError, *NEVER_TOLD):
         raise
     except Exception as error:
-        raise WrongAnswer(f"{fact}: raised {type(error).__name__}: {error}", why) from error
+        said = why if isinstance(error, about) else ""
+        raise WrongAnswer(f"{fact}: raised {type(error).__name__}: {error}", said) from error
 
 
 def must_raise(fact: str, why: str, call: Callable[..., Any], *args: Any, kind: type[Exception] = RuntimeError) -> None:

@@ -364,6 +364,8 @@ check("01.5")
 # - `expand(sizes)` adds dimensions in front and stretches those of size 1. What `broadcast_sizes` doesn't stretch to
 #   exactly these sizes is a `RuntimeError`.
 #
+# Dimensions are counted from 0 here: a negative one is made into such a number before, where users are served (lesson 02).
+#
 # `Layout((2, 3), (3, 1)).narrow(1, 1, 3)` is `Layout(sizes=(2, 2), strides=(3, 1), offset=1)`. Sizes and strides are
 # tuples.
 

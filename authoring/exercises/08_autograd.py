@@ -73,7 +73,8 @@ gradients = gradients | {"y = x + 1; y.mul_(2); y.sum().backward()": "raises"}
 # else, if `x.requires_grad`, its leaf, one and the same each time (keep it as `x.leaf`); else None. And a history can be
 # *stale*: each noted write puts the version of the memory after it into `x.storage.noted`, and each tensor has in `x.since` the
 # version at which its own history was noted. Where either is missing it counts as 0. If since is less than noted, the memory
-# was written to through another view, and this history does not know: raise a RuntimeError.
+# was written to through another view, and this history does not know: raise a RuntimeError. Ask this first, and of every tensor:
+# one that has no history at all lacks the noted write, too.
 
 # %% step="08.2"
 class Leaf:
@@ -120,8 +121,8 @@ check("08.2")
 # `ops.sum_(x, dims, keepdim)` and `reshape`. A `Note` is how a result was made: `op`, `args`, `out` and `parents`, the
 # histories of the arguments, None for one that wants no gradient; and its `number`, `next(NUMBERS)`: notes are counted as they
 # are made. Its op's rule, `DERIVATIVES[op]`, is called as `rule(grad, out, *args)` and gives a list, one gradient for each of the tensors,
-# which come first. In `kept` the note has pairs (tensor, version of its storage) of every tensor that the rule *reads*: in our
-# table, those whose parameter's name has no underscore in front. So for `lambda g, _out, x, y: [g * y, g * x]` these are x and y.
+# which come first. Its `__init__` is begun below, and has one more thing to do: keep as `kept` the pairs (tensor, version of its
+# storage) of every tensor that the rule *reads*: in our table, those whose parameter's name has no underscore in front. So for `lambda g, _out, x, y: [g * y, g * x]` these are x and y.
 # `backward(grad)` gives one gradient for each argument, of its sizes and dtype, None where there is no parent. It raises a
 # RuntimeError if `args` is None (the note was freed), or if one of `kept` has another version now.
 
@@ -318,7 +319,9 @@ check("08.6")
 # ## 08.7 The order of the walk
 #
 # A note may pass its gradient on when all has come that will come: after every note that used its result. Each of these was made
-# later than the note itself. So number the notes as they are made (08.3 does), and always take the one with the highest number.
+# later than the note itself. So number the notes as they are made (08.3 does), and always take the one with the highest number:
+# it can't wait for anything any more. The lesson counts instead what each node has to wait for, which takes a walk beforehand. Both
+# visit each note once; the package's engine takes the highest number, too.
 #
 # `add_to(gradients, node, grad)` adds to what has come for this node so far. `take_latest(pending)`, for a dictionary of notes and
 # their gradients, takes out the note with the highest `number`, and gives a pair: the note, and its gradient.

@@ -306,8 +306,8 @@ check("13.3")
 #
 # `+` adds another Index or a number, `-` takes it away, `*` multiplies by a number. They give a new Index. With `__radd__` and
 # `__rmul__` the number may stand at the left. After adding, `rejoined()` looks for a quotient and its remainder: `e // n * n +
-# e % n` is e, and the two terms make room for e's. They may be there several times: `count * n` times the quotient and `count`
-# times the remainder are `e * count`. If there is no such pair, it gives the sum itself.
+# e % n` is e, so the two terms are taken out, and the terms of e are put in. They may be there several times: `count * n` times the
+# quotient and `count` times the remainder are `e * count`. If there is no such pair, it gives the sum itself.
 
 
 # %% step="13.4"
@@ -626,8 +626,8 @@ check("13.9")
 # `broadcast(index, sizes)` says which element of an argument of these sizes is wanted, when `index` of the result is.
 # `pointwise(h, index, op, value, args)` is the body of an element-wise op: `value` is a fake of the result, `args` are boxes and
 # plain numbers. All arguments are made to one dtype: `ops.promote` of them, where a box counts as a `fake((), box.dtype)`. It is
-# the result's dtype instead if the op computes in floating point (`op.floats`) and the common one is none. The condition of
-# `ops.where` has no say, and stays a boolean. An element that is of another dtype goes through `h.call("to", [element], wanted,
+# the result's dtype instead if the op computes in floating point (`op.floats`) and the common dtype is no floating one. The condition
+# of `ops.where` has no say, and stays a boolean. An element that is of another dtype goes through `h.call("to", [element], wanted,
 # [what it is])`, a number through `h.value(number, wanted)`, and then there is one `h.call(op.name, elements, value.dtype,
 # wanted dtypes)`. `ops.to_` has a box and a dtype as its arguments, and is a single "to".
 

@@ -171,7 +171,8 @@ def total(lo, hi, x, out):
 # put x between -104 and 88.8; n is the whole number nearest to x / log(2); r is the rest, x - n log(2), with log(2) given as
 # 0.693359375 - 2.12194440e-4; e^r is a polynomial in r, by Horner from the constants 1.9875691500e-4, 1.3981999507e-3,
 # 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1, then p r^2 + r + 1; and 2^n is the float32 whose bits are
-# n + 127, shifted left by 23. Every constant is an `np.float32(...)`, or the loop computes in float64. Write
+# n + 127, shifted left by 23. (These constants are those of the Cephes library; the lesson fitted its own, and pulls x in with
+# `select`. Here `min` and `max` do: with x as the first argument NaN goes through them.) Every constant is an `np.float32(...)`, or the loop computes in float64. Write
 # `power_of_two(n)`, for -126 <= n <= 127, beneath it, and use it twice: 2^128 is no float32, though e^88.5 is one.
 
 # %% step="15.3"
@@ -207,7 +208,8 @@ check("15.3")
 # already computed), no `lines`, `depth` 1 and no names. `line(text)` appends the text, four spaces for each level of depth.
 # `name(expression)` writes `t0 = expression` and gives `"t0"`, the next time `t1`. `load(buffer, index)` gives a name to
 # `x0[i0 * 8]`, where x0 is what `kernel.argument(buffer)` says; but if `kernel.made` has `(buffer, str(index))`, the name that
-# stands there is all you need. `index(index, dtype)` is a position used as a number: `np.int64(i0 * 8)`.
+# stands there is all you need. So `name` and `load` give names. `index(index, dtype)` gives text, and writes no line: a position used
+# as a number, `"np.int64(i0 * 8)"`.
 
 # %% step="15.4"
 class Writer:

@@ -477,8 +477,9 @@ for count in (1, 2):
 torch.set_num_threads(threads)
 
 # %% [markdown]
-# On two cores with nothing else to do, expect the second line to be half of the first. Whatever else runs meanwhile takes
-# its share.
+# What the second thread gains is a matter of the machine. Two cores with nothing else to do take half of the time. Two
+# hardware threads of one core, or a core that another program uses meanwhile, gain little or nothing, and then the two
+# lines above are alike.
 #
 # Waking a sleeping thread takes some ten microseconds. A kernel that is done in two should not ask for help. So there is
 # a threshold: the package estimates what a kernel takes from its operations and bytes, and cuts it only if that is more than

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -66,3 +68,15 @@ def test_a_choice_is_measured_once_for_each_key(lesson, tmp_path, monkeypatch):
     answers = [lesson["chosen"](shape, file)[1] for shape in ((1, 1, 1), (1, 1, 1), (2, 2, 2))]
     assert answers == ["measured", "remembered", "measured"]
     assert len(measured) == 2 * (7 + 1)
+
+
+def test_its_candidates_compute_the_same(lesson, monkeypatch):
+    x, w, out = normal(300, 24), normal(24, 40), np.zeros((300, 40), np.float32)
+    given = [SimpleNamespace(astype=lambda _, each=each: each) for each in (x, w, out)]
+    monkeypatch.setitem(lesson, "rng", SimpleNamespace(normal=lambda size: given.pop(0)))
+    calls = lesson["candidates"](300, 24, 40)
+    assert len(calls) == 4
+    for name, call in calls.items():
+        out[:] = np.nan
+        call()
+        np.testing.assert_allclose(out, np.tanh(x @ w), rtol=1e-4, atol=1e-5, err_msg=name)

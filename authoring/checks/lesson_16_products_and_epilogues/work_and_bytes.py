@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from minitorch_compile.course.checking.exercise import Exercise, NotWritten, WrongAnswer
+from minitorch_compile.course.checking.exercise import Exercise
+
+from ..predicting import judge_predictions
 
 WORK_AND_BYTES = Exercise(
     "16.1",
@@ -46,14 +48,7 @@ EXPLAINED = {
 
 
 def judge(answer: Any, programs: list[str]) -> None:
-    if not isinstance(answer, dict):
-        raise WrongAnswer(f"predicted: expected a dict of programs and triples, got {type(answer).__name__}")
-    for program in programs:
-        given = answer.get(program, ...)
-        if given is ...:
-            raise NotWritten(f"{program} is still `...`")
-        if given != TRUTH[program]:
-            raise WrongAnswer(f"{program}: you say {given!r}, and it is {TRUTH[program]!r}", EXPLAINED[program])
+    judge_predictions(answer, programs, TRUTH.__getitem__, lambda program, _: EXPLAINED[program])
 
 
 @WORK_AND_BYTES.case("little to do", points=1, section=SECTION)
