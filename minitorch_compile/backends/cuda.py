@@ -27,13 +27,53 @@ def is_built() -> bool:
     return False
 
 
+class AttentionSwitches:
+    """Which of PyTorch's ways to compute attention may be used, by the names of SDPBackend."""
+
+    enabled = frozenset(("FLASH_ATTENTION", "EFFICIENT_ATTENTION", "MATH", "CUDNN_ATTENTION"))
+
+    def switch(self, name: str, on: bool) -> None:
+        self.enabled = self.enabled | {name} if on else self.enabled - {name}
+
+
+attention_switches = AttentionSwitches()
+
+
 def enable_flash_sdp(enabled: bool) -> None:
     """Which of the GPU's attention kernels may be used; none are."""
+    attention_switches.switch("FLASH_ATTENTION", enabled)
 
 
 def enable_mem_efficient_sdp(enabled: bool) -> None:
     """Which of the GPU's attention kernels may be used; none are."""
+    attention_switches.switch("EFFICIENT_ATTENTION", enabled)
 
 
 def enable_math_sdp(enabled: bool) -> None:
     """Which of the GPU's attention kernels may be used; none are."""
+    attention_switches.switch("MATH", enabled)
+
+
+def enable_cudnn_sdp(enabled: bool) -> None:
+    """Which of the GPU's attention kernels may be used; none are."""
+    attention_switches.switch("CUDNN_ATTENTION", enabled)
+
+
+def flash_sdp_enabled() -> bool:
+    """What was said last."""
+    return "FLASH_ATTENTION" in attention_switches.enabled
+
+
+def mem_efficient_sdp_enabled() -> bool:
+    """What was said last."""
+    return "EFFICIENT_ATTENTION" in attention_switches.enabled
+
+
+def math_sdp_enabled() -> bool:
+    """What was said last."""
+    return "MATH" in attention_switches.enabled
+
+
+def cudnn_sdp_enabled() -> bool:
+    """What was said last."""
+    return "CUDNN_ATTENTION" in attention_switches.enabled

@@ -23,6 +23,7 @@ from typing import Any
 
 from minitorch_compile.func.named_after import name_of, named_after
 from minitorch_compile.func.steps import active_levels, as_batch, as_example, enter_vmap, is_example, leave_vmap
+from minitorch_compile.nn.attention.vmap_slot import register_vmap
 from minitorch_compile.pytree import TreeSpec, tree_flatten, tree_unflatten
 from minitorch_compile.tensor import Tensor, ops
 
@@ -185,3 +186,6 @@ def output_dims(out_dims: Any, outputs: list[Any], spec: TreeSpec, name: str) ->
             f"vmap({name}, out_dims={out_dims}): out_dims must be an int, or nested like the results, with an int or"
             " None for each"
         ) from error
+
+
+register_vmap(vmap)

@@ -5,7 +5,7 @@
 58
 """
 
-from minitorch_compile.nn import common_types, functional, init, parallel, utils
+from minitorch_compile.nn import attention, common_types, functional, init, parallel, utils
 from minitorch_compile.nn.module import Module
 from minitorch_compile.nn.modules.activation import (
     CELU,

@@ -1,0 +1,18 @@
+"""torch.nn.attention: which kernel may be used, causal masks, and attention with scores of one's own.
+
+There is one way to compute attention here, so the choice of PyTorch's backends is kept, and asked by nobody:
+
+>>> from minitorch_compile.backends import cuda
+>>> with sdpa_kernel(SDPBackend.MATH):
+...     cuda.flash_sdp_enabled(), cuda.math_sdp_enabled()
+(False, True)
+>>> cuda.flash_sdp_enabled()
+True
+"""
+
+from minitorch_compile.nn.attention import bias, flex_attention
+from minitorch_compile.nn.attention.backend_choice import SDPBackend, sdpa_kernel
+
+SDPBackend.__module__ = __name__
+
+__all__ = ["SDPBackend", "bias", "flex_attention", "sdpa_kernel"]
