@@ -25,7 +25,7 @@ PLACES = ((None, None, None, 0), (None, None, 0, None), (None, 0, None, None), (
 
 def noop_mask(batch: Tensor, head: Tensor, token_q: Tensor, token_kv: Tensor) -> Tensor:
     """Everything is seen."""
-    return batch.new_ones(size=(), dtype=bool_)
+    return batch.new_ones((), dtype=bool_)
 
 
 def at_all_places(function: Callable[..., Any], sizes: tuple[int, int, int, int], scores: Any = None) -> Any:
