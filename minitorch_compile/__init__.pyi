@@ -265,6 +265,10 @@ def arange(
     step: _Number = 1,
     *,
     dtype: _dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = False,
+    requires_grad: Any = False,
     out: Any = None,
 ) -> Tensor:
     """start, start + step, ."""
@@ -484,7 +488,7 @@ def ceil(input: Tensor, *, out: Any = None) -> Tensor:
 def ceil_(input: Tensor) -> Tensor:
     """The smallest integer not below."""
 
-def celu(input: Tensor, alpha: _float = 1.0, inplace: _bool = False, *, out: Any = None) -> Any:
+def celu(input: Tensor, alpha: _float = 1.0, inplace: _bool = False) -> Any:
     """x above 0, alpha * (exp(x / alpha) - 1) below: its slope has no jump (Barron 2017)."""
 
 def celu_(input: Tensor, alpha: _float = 1.0) -> Any:
@@ -677,7 +681,7 @@ def cumprod(input: Tensor, dim: _int, *, dtype: _dtype | None = None, out: Any =
 def cumsum(input: Tensor, dim: _int, *, dtype: _dtype | None = None, out: Any = None) -> Tensor:
     """The sums of the elements up to and with each along `dim`."""
 
-def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, dx: _Number = 1, dim: _int = -1) -> Any:
+def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: _Number = 1, dim: _int = -1) -> Any:
     """The area under the line through the points (x, y) from the first to each other."""
 
 def deg2rad(input: Tensor, *, out: Any = None) -> Any:
@@ -842,7 +846,17 @@ def expm1(input: Tensor, *, out: Any = None) -> Tensor:
 def expm1_(input: Tensor) -> Tensor:
     """exp(x) - 1, exact near 0."""
 
-def eye(n: _int, m: _int | None = None, *, dtype: _dtype | None = None, out: Any = None) -> Tensor:
+def eye(
+    n: _int,
+    m: _int | None = None,
+    *,
+    dtype: _dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = False,
+    requires_grad: Any = False,
+    out: Any = None,
+) -> Tensor:
     """Ones on the diagonal, zeros elsewhere."""
 
 def feature_alpha_dropout(input: Tensor, p: _float, train: _bool) -> Any:
@@ -905,7 +919,17 @@ def frac_(input: Tensor) -> Any:
 def frexp(input: Tensor, *, out: Any = None) -> Any:
     """(mantissa, exponent) with input = mantissa * 2 ** exponent."""
 
-def full(size: Sequence[_int], fill_value: _Number, *, dtype: _dtype | None = None, out: Any = None) -> Tensor:
+def full(
+    size: Sequence[_int],
+    fill_value: _Number,
+    *,
+    dtype: _dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = False,
+    requires_grad: Any = False,
+    out: Any = None,
+) -> Tensor:
     """A tensor of one value; its dtype follows the value unless given."""
 
 def full_like(
@@ -988,9 +1012,9 @@ def gt(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
 def hamming_window(
     window_length: _int,
     periodic: _bool = True,
-    *,
     alpha: _float = 0.54,
     beta: _float = 0.46,
+    *,
     dtype: _dtype | None = None,
     layout: Any = None,
     device: Any = None,
@@ -1145,8 +1169,8 @@ def istft(
 def kaiser_window(
     window_length: _int,
     periodic: _bool = True,
-    *,
     beta: _float = 12.0,
+    *,
     dtype: _dtype | None = None,
     layout: Any = None,
     device: Any = None,
@@ -1832,8 +1856,6 @@ def rrelu(
     upper: _float = 0.3333333333333333,
     training: _bool = False,
     inplace: _bool = False,
-    *,
-    out: Any = None,
 ) -> Any:
     """x above 0, slope * x below: drawn from [lower, upper) for each element when training, else its middle."""
 
@@ -1898,7 +1920,7 @@ def select(input: Tensor, dim: _int, index: _int) -> Tensor:
 def select_scatter(input: Tensor, src: Tensor, dim: _int, index: _int) -> Any:
     """`input` with src in place of input.select(dim, index)."""
 
-def selu(input: Tensor, inplace: _bool = False, *, out: Any = None) -> Any:
+def selu(input: Tensor, inplace: _bool = False) -> Any:
     """The elu whose outputs keep mean 0 and variance 1 (Klambauer et al."""
 
 def selu_(input: Tensor) -> Any:
@@ -2107,10 +2129,10 @@ def trace(input: Tensor) -> Any:
 def transpose(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
     """Two dimensions change places."""
 
-def trapezoid(y: Tensor, x: Tensor | None = None, dx: _Number = 1, dim: _int = -1) -> Any:
+def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: _Number = 1, dim: _int = -1) -> Any:
     """The area under the line through the points (x, y) along `dim`; points without `x` are `dx` apart."""
 
-def trapz(y: Tensor, x: Tensor | None = None, dx: _Number = 1, dim: _int = -1) -> Any:
+def trapz(y: Tensor, x: Tensor | None = None, *, dx: _Number = 1, dim: _int = -1) -> Any:
     """trapezoid, under its older name."""
 
 def triangular_solve(

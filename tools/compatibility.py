@@ -19,6 +19,7 @@ import json
 import re
 import sys
 import warnings
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,6 +87,9 @@ def _imports(path: str, parent: Any) -> bool:
     return True
 
 
+ONE_BY_ONE = {"size", "shape", "dims", "dim"}  # what may be given as one tuple, too
+
+
 @dataclass(frozen=True)
 class Parameters:
     """What a signature's text says: by position, by keyword only, with defaults as text, "" for none."""
@@ -104,20 +108,19 @@ class Parameters:
         return cls(dict(zip(named, defaults, strict=True)), only, bool(arguments.vararg), bool(arguments.kwarg))
 
     def takes(self, other: Parameters) -> bool:
-        """Whether every call that `other` describes means the same here."""
+        """Whether every call that `other` describes is one here, defaults apart."""
         shared = list(self.positional)[: len(other.positional)]
-        same_places = shared == list(other.positional) or (
-            self.several and not other.positional.keys() - {"size", "shape", "dims", "dim"}
-        )
-        keywords = {**self.positional, **self.keywords}
-        defaults = {**other.positional, **other.keywords}
+        one_by_one = self.several and other.positional.keys() <= ONE_BY_ONE
         return (
-            same_places
-            and other.keywords.keys() <= keywords.keys()
-            and all(keywords.get(name, "") in (value, "") or not value for name, value in defaults.items())
+            (shared == list(other.positional) or one_by_one)
+            and other.keywords.keys() <= self.positional.keys() | self.keywords.keys()
             and other.several <= self.several
             and other.several_keywords <= self.several_keywords
         )
+
+    @property
+    def defaults(self) -> dict[str, str]:
+        return {**self.positional, **self.keywords}
 
 
 def _value(default: ast.expr | None) -> str:
@@ -137,8 +140,14 @@ def is_same(ours: str, theirs: list[str]) -> bool:
     overloads = [Parameters.of(text) for text in theirs]
     if any(mine == overload for overload in overloads):
         return True
-    known = {name for each in overloads for name in (*each.positional, *each.keywords)}
-    return all(mine.takes(each) for each in overloads) and {*mine.positional, *mine.keywords} <= known
+    said: dict[str, set[str]] = defaultdict(set)
+    for overload in overloads:
+        for name, default in overload.defaults.items():
+            said[name].add(default)
+    fitting = all(
+        default in said[name] or said[name] == {""} for name, default in mine.defaults.items() if name in said
+    )
+    return fitting and mine.defaults.keys() <= said.keys() and all(mine.takes(overload) for overload in overloads)
 
 
 def compared(name: str, recorded: dict[str, Any]) -> Row:

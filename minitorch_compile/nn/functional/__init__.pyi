@@ -235,7 +235,7 @@ def binary_cross_entropy_with_logits(
 ) -> Any:
     """binary_cross_entropy of sigmoid(input), without leaving the range of floats; `pos_weight` scales what the targets of 1 count."""
 
-def celu(input: Tensor, alpha: _float = 1.0, inplace: _bool = False, *, out: Any = None) -> Any:
+def celu(input: Tensor, alpha: _float = 1.0, inplace: _bool = False) -> Any:
     """x above 0, alpha * (exp(x / alpha) - 1) below: its slope has no jump (Barron 2017)."""
 
 def celu_(input: Tensor, alpha: _float = 1.0) -> Any:
@@ -776,8 +776,6 @@ def rrelu(
     upper: _float = 0.3333333333333333,
     training: _bool = False,
     inplace: _bool = False,
-    *,
-    out: Any = None,
 ) -> Any:
     """x above 0, slope * x below: drawn from [lower, upper) for each element when training, else its middle."""
 
@@ -796,7 +794,7 @@ def scaled_dot_product_attention(
 ) -> Any:
     """softmax(query key^T * scale) value over the last two dimensions, (..., L, E); scale is 1 / sqrt(E) unless given."""
 
-def selu(input: Tensor, inplace: _bool = False, *, out: Any = None) -> Any:
+def selu(input: Tensor, inplace: _bool = False) -> Any:
     """The elu whose outputs keep mean 0 and variance 1 (Klambauer et al."""
 
 def selu_(input: Tensor) -> Any:

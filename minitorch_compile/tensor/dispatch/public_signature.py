@@ -27,8 +27,12 @@ KEYWORDS = frozenset(
 KEYWORDS_OF = {
     **dict.fromkeys(("addcmul", "addcdiv", "addcmul_", "addcdiv_"), ("value",)),
     **dict.fromkeys(("clone", "resize_", "resize_as_"), ("memory_format",)),
+    **dict.fromkeys(("trapezoid", "trapz", "cumulative_trapezoid"), ("dx", "dim")),
 }
-POSITIONS_OF = {**dict.fromkeys(("binomial", "poisson"), ("generator",)), "elu_": ("alpha",), "celu_": ("alpha",)}
+POSITIONS_OF = {
+    **dict.fromkeys(("binomial", "poisson"), ("generator",)),
+    **dict.fromkeys(("elu_", "celu_", "hamming_window", "kaiser_window"), ("alpha", "beta")),
+}
 # Ops that PyTorch stores nowhere but in a new tensor: what they return is a view, several tensors, or no tensor.
 WITHOUT_OUT = frozenset(
     """
@@ -89,18 +93,14 @@ def takes_out(op: Op) -> bool:
     """Whether `out=` says where the result goes."""
     if op.kind in NO_OUT or not op.namespaces & WITH_OUT:
         return False
-    return op.name not in WITHOUT_OUT and not op.name.endswith("_")
+    return op.name.removeprefix("F.") not in WITHOUT_OUT and not op.name.endswith("_")
 
 
 def _parameters(op: Op, out: bool) -> Iterator[Parameter]:
     own = op.own_signature.parameters
     for name, parameter in own.items():
         if name == "options" and parameter.kind is Parameter.VAR_KEYWORD:
-            yield from (
-                Parameter(each, Parameter.KEYWORD_ONLY, default=value, annotation="Any")
-                for each, value in OPTIONS
-                if each not in own
-            )
+            yield from (each for each in _options() if each.name not in own)
         elif name == "size" and "sizes" in own:  # which `*size` stands for
             continue
         elif name == "sizes" and parameter.kind is Parameter.VAR_POSITIONAL:
@@ -109,8 +109,16 @@ def _parameters(op: Op, out: bool) -> Iterator[Parameter]:
             yield parameter.replace(kind=Parameter.KEYWORD_ONLY)
         else:
             yield parameter
+    if op.kind == "creation" and "options" not in own:
+        yield from _options()
     if out:
         yield Parameter("out", Parameter.KEYWORD_ONLY, default=None, annotation="Any")
+
+
+def _options() -> Iterator[Parameter]:
+    """What every factory takes."""
+    for name, default in OPTIONS:
+        yield Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation="Any")
 
 
 OPTIONS = (("layout", None), ("device", None), ("pin_memory", False), ("requires_grad", False))
