@@ -38,6 +38,7 @@ from minitorch_compile import (
     onnx,
     ops,
     optim,
+    profiler,
     random,
     special,
     testing,

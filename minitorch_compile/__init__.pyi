@@ -36,6 +36,7 @@ from minitorch_compile import nn as nn
 from minitorch_compile import onnx as onnx
 from minitorch_compile import ops as ops
 from minitorch_compile import optim as optim
+from minitorch_compile import profiler as profiler
 from minitorch_compile import random as random
 from minitorch_compile import special as special
 from minitorch_compile import testing as testing

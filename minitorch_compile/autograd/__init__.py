@@ -13,6 +13,7 @@ from minitorch_compile.autograd import (
     functional,
     graph,
     hooks,
+    profiler,
     tape,
 )  # fills the table; installs the tape
 from minitorch_compile.autograd.anomaly_mode import (
@@ -49,6 +50,7 @@ __all__ = [
     "is_anomaly_enabled",
     "is_grad_enabled",
     "no_grad",
+    "profiler",
     "set_detect_anomaly",
     "set_grad_enabled",
 ]

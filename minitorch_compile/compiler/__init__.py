@@ -1,6 +1,9 @@
 """The top of the stack: `compile`, its backends, modes and options; and `torch.compiler`, the functions around it."""
 
-from minitorch_compile.compiler import pipeline  # enters the backends in the registry
+from minitorch_compile.compiler import (  # enter the backends in the registry, and the profiler's probes
+    pipeline,
+    profiled_stages,
+)
 from minitorch_compile.compiler.backends import list_backends, lookup_backend, register_backend, unregister_backend
 from minitorch_compile.compiler.compile import compile
 from minitorch_compile.compiler.inspection import Inspection, StageView, inspect

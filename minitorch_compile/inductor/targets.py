@@ -138,7 +138,9 @@ class CpuTarget(Target):
             from minitorch_compile.inductor.schedule.cpu_schedule import cpu_schedule as schedule_of
         scheduled = schedule_of(graph, options)
         quick = write_file(scheduled, options.reuse_temporaries)
-        run = code_cache.load(quick.source).run
+        module = code_cache.load(quick.source)
+        module.call.traffic = quick.traffic
+        run = module.run
         if quick.may_doubt:
             # Written now, though hardly ever compiled: the text takes a tenth of the memory of the loops behind it.
             careful = write_file(scheduled, options.reuse_temporaries, careful=True).source

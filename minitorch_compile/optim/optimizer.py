@@ -17,9 +17,12 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from copy import deepcopy
 from typing import Any
 
+from minitorch_compile.control import is_compiling
 from minitorch_compile.frame_marks import entry_point
 from minitorch_compile.optim.optimizer_hooks import OptimizerHooks
 from minitorch_compile.optim.overwrite import overwrite
+from minitorch_compile.profiler.record_function import record_function
+from minitorch_compile.profiler.recorder import active
 from minitorch_compile.tensor import Tensor, enable_grad, set_grad_enabled
 from minitorch_compile.user_warnings import warn_user
 
@@ -42,6 +45,13 @@ def with_step_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
     @entry_point
     @functools.wraps(step)
     def hooked(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if not is_compiling() and active:  # a profiler is at work
+            name = type(self).__name__
+            with record_function(f"Optimizer.step#{name}.step"):
+                return with_hooks(self, *args, **kwargs)
+        return with_hooks(self, *args, **kwargs)
+
+    def with_hooks(self: Any, *args: Any, **kwargs: Any) -> Any:
         if not self.has_step_hooks():
             return step(self, *args, **kwargs)
         args, kwargs = self._before_step(args, kwargs)

@@ -36,6 +36,7 @@ TRACED_MODULES = tuple(
         "tensor.functions.index_put",
         "dynamo.variables.functions.polyfills",
         "autograd.variable",
+        "profiler.record_function",
     )
 )
 TRACED_FLOORS = ("nn", "optim", "models", "utils", "distributions", "amp", "interop", "func", "pytree", "jit", "cuda")

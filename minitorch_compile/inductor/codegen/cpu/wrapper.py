@@ -110,12 +110,13 @@ MODULES = (
 
 @dataclass
 class GeneratedFile:
-    """The text of a graph's file, and the kernels in it."""
+    """The text of a graph's file, and the kernels in it. `traffic`: the bytes that each step reads and writes."""
 
     source: str
     kernels: list[KernelSource]
     plan: MemoryPlan
     memory: MemoryReport
+    traffic: list[int]
 
     @property
     def may_doubt(self) -> bool:
@@ -150,7 +151,7 @@ class WrapperWriter:
         text = "\n\n\n".join(part for part in ["\n".join(self.definitions), *kernels, call, self.run()] if part)
         header = HEADER.format(schedule=self.schedule, imports=imports_for(text))
         kernels_made = [k for k in self.kernels if k]
-        return GeneratedFile(f"{header}\n\n{text}\n", kernels_made, self.plan, self.memory())
+        return GeneratedFile(f"{header}\n\n{text}\n", kernels_made, self.plan, self.memory(), self.traffic())
 
     # ------------------------------------------------------------------------------------------ kernels
 
@@ -190,6 +191,14 @@ class WrapperWriter:
         """What one call needs."""
         arguments, results = (sum(b.nbytes for b in buffers) for buffers in (self.arguments, self.results))
         return MemoryReport(arguments, results, self.plan.total, self.plan.without_sharing, self.scratch_bytes)
+
+    def traffic(self) -> list[int]:
+        """The bytes that each step moves between memory and the processor, if it touches each of its buffers once."""
+        moved = [
+            sum(b.nbytes for b in dict.fromkeys([*reads_of(step), *step.outputs]) if b not in self.schedule.internal)
+            for step in self.schedule.steps
+        ]
+        return moved + [2 * buffer.nbytes for buffer in self.graph.written_back]
 
     def scratch_sizes(self, number: int) -> list[int]:
         """The bytes of each scratch array of a step."""
