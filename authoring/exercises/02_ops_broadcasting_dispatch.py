@@ -412,7 +412,8 @@ check("02.6")
 # ## 02.7 Dimensions and sizes as users give them
 #
 # The ops take one exact form of argument; these functions take what users write. `all_dims(x, dim)` gives the dimensions as
-# a tuple, counted from the front: of an int, of several, of None (all). `sum`, `max_over` and `mean` use it. `transpose`
+# a tuple, counted from the front: of an int, of several, of None (all). `over(op)` is a function of a
+# tensor, `dim=None` and `keepdim=False` which uses it; `sum` and `max_over` are two of these, and `mean` uses `sum`. `transpose`
 # exchanges two dimensions. `reshape` takes sizes one by one, or as one tuple or list; one may be -1, which stands for the
 # rest (a `RuntimeError` if the others have a 0). It gives a view where strides allow it, otherwise a view of a clone.
 # In this file the name `sum` is now your function.
@@ -422,12 +423,11 @@ def all_dims(x, dim):
     """A number, some numbers, or None for all: as a tuple, counted from the front."""
 
 
-def sum(x, dim=None, keepdim=False):
-    """The op is sum_."""
+def over(op):
+    """x.sum(dim, keepdim) from the op."""
 
 
-def max_over(x, dim=None, keepdim=False):
-    """The op is amax."""
+sum, max_over = over(sum_), over(amax)
 
 
 def mean(x, dim=None, keepdim=False):
@@ -454,8 +454,8 @@ check("02.7")
 # +     dims = (0,) if dim is None else (dim,) if isinstance(dim, int) else dim
 
 # %% tags=["wrong"] step="02.7" says="A mean divides by how many elements were added up"
-# -     return sum_(x, dims, keepdim) / numel([x.sizes[d] for d in dims])
-# +     return sum_(x, dims, keepdim) / x.numel()
+# -     return sum(x, dim, keepdim) / numel([x.sizes[d] for d in all_dims(x, dim)])
+# +     return sum(x, dim, keepdim) / x.numel()
 
 # %% tags=["wrong"] step="02.7" says="Exchange two entries of the list"
 # -     dims[a], dims[b] = dims[b], dims[a]
@@ -538,7 +538,7 @@ check("02.8")
 # is t among zeros, in a dimension of that size, from `start` on; the parts are added up. (`accumulate` and `reduce`, of
 # `itertools` and `functools`, are imported.) `power(x, n)` is repeated
 # multiplication for n = 1, 2, 3, ..., and the square root for 0.5; all else is a `NotImplementedError`. `gelu` is
-# 0.5 x (1 + tanh(0.7978845608 (x + 0.044715 x^3))). `in_place(op)` makes of `add` what `x.add_(y)` does, which returns x.
+# x sigmoid(1.5957691216 (x + 0.044715 x^3)). `in_place(op)` makes of `add` what `x.add_(y)` does, which returns x.
 # Operators such as `+` and `**` already work on your tensors: the last lines of the file make methods of all functions.
 
 # %% step="02.9"
@@ -576,9 +576,9 @@ check("02.9")
 # -     if type(n) is not int or n < 1:
 # -         raise NotImplementedError(f"x ** {n}: only 0.5, 1, 2, 3, ...")
 
-# %% tags=["wrong"] step="02.9" says="and sqrt(2 / pi) is 0.7978845608"
-# -     return 0.5 * x * (1 + tanh(0.7978845608 * (x + 0.044715 * x**3)))
-# +     return 0.5 * x * (1 + tanh(x + 0.044715 * x**3))
+# %% tags=["wrong"] step="02.9" says="and 2 sqrt(2 / pi) is 1.5957691216"
+# -     return x * sigmoid(1.5957691216 * (x + 0.044715 * x**3))
+# +     return x * sigmoid(x + 0.044715 * x**3)
 
 # %% tags=["wrong"] step="02.9" says="The result has to be written into x"
 # -     return lambda x, y: copy_(x, op(x, y))

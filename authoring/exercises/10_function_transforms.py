@@ -264,7 +264,7 @@ check("10.5")
 # Now the function that users call. `vmap(function, in_dims)` gives a function for a whole batch. `in_dims` is a number for all
 # arguments, or a tuple with one for each: which dimension is the batch (it may be negative), None for an argument that is shared.
 # `moved_to_front(x, dim)` makes it dimension 0. The batch sizes must be one and the same, else a ValueError. A result that is a
-# box of *this* vmap is opened; any other is the same for all examples, and is expanded to the batch. A tuple stays one.
+# box of *this* vmap is opened; any other is the same for all examples, and is expanded to the batch.
 
 # %% step="10.6"
 def vmap(function, in_dims=0):
@@ -279,24 +279,20 @@ def moved_to_front(x, dim):
 check("10.6")
 
 # %% tags=["wrong"] step="10.6" says="open only boxes whose layer is this one"
-# -         unboxed = [r.value if layer.owns(r) else expand(r, (*sizes, *r.sizes)) for r in results]
-# +         unboxed = [r.value if isinstance(r, Box) else expand(r, (*sizes, *r.sizes)) for r in results]
+# -         return result.value if layer.owns(result) else expand(result, (*sizes, *result.sizes))
+# +         return result.value if isinstance(result, Box) else expand(result, (*sizes, *result.sizes))
 
 # %% tags=["wrong"] step="10.6" says="all others keep their order"
 # -     return ops.permute(x, (dim, *[d for d in range(x.dim()) if d != dim])) if dim else x
 # +     return x.transpose(0, dim) if dim else x
 
 # %% tags=["wrong"] step="10.6" says="there once for each of them"
-# -         unboxed = [r.value if layer.owns(r) else expand(r, (*sizes, *r.sizes)) for r in results]
-# +         unboxed = [r.value if layer.owns(r) else r for r in results]
+# -         return result.value if layer.owns(result) else expand(result, (*sizes, *result.sizes))
+# +         return result.value if layer.owns(result) else result
 
 # %% tags=["wrong"] step="10.6" says="there is at least one"
 # -         if len(sizes) != 1:
 # +         if not sizes:
-
-# %% tags=["wrong"] step="10.6" says="A tuple of results gives a tuple"
-# -         return tuple(unboxed) if isinstance(result, tuple) else unboxed[0]
-# +         return unboxed[0]
 
 # %% [markdown]
 # ## 10.7 A tangent beside each value

@@ -449,7 +449,7 @@ check("12.7")
 # +     return trace(run, *[node.value for node in graph.inputs], position=0)
 
 # %% tags=["wrong"] step="12.7" says="would take them for one"
-# -     if any(node.writes for node in graph.nodes):
+# -     if writes:
 # +     if not graph.nodes:
 
 # %% tags=["wrong"] step="12.7" says="in their order"

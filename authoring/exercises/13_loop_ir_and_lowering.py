@@ -696,8 +696,8 @@ check("13.11")
 # +     ops.regroup: lambda index, sizes, wanted: split(flatten(index[::-1], wanted[::-1]), sizes),
 
 # %% tags=["wrong"] step="13.11" says="number i * step + start of x"
-# -         i * step + start if d == dim else i for d, i in enumerate(index)
-# +         (i + start) * step if d == dim else i for d, i in enumerate(index)
+# -     ops.slice_: lambda index, sizes, d, start, stop, step: (*index[:d], index[d] * step + start, *index[d + 1 :]),
+# +     ops.slice_: lambda index, sizes, d, start, stop, step: (*index[:d], (index[d] + start) * step, *index[d + 1 :]),
 
 # %% tags=["wrong"] step="13.11" says="the box is asked inside of the function"
 # -     return h.inside(conditions, lambda: x.at(h, inner), dtype)

@@ -294,7 +294,7 @@ check("15.5")
 class Kernel:
     """The text of a group. Buffers that nobody outside needs, and no later stage, live in variables."""
 
-    single = {"exp": "exp32({})", "tanh": "tanh32({})"}  # what single precision has of its own
+    single = {"exp": "exp32({})"}  # what single precision has of its own
 
     def __init__(self, group, wanted):
         """group.rows are sizes, group.stages its stages; each stage's `inner` are the sizes inside of a row."""
@@ -401,7 +401,7 @@ check("15.8")
 # %% [markdown]
 # ## 15.9 Machine code, and threads
 #
-# `machine_code(source)` makes the text a function (`exec`, with `np`, `math`, `exp32` and `tanh32` as its names) and gives it to
+# `machine_code(source)` makes the text a function (`exec`, with `np`, `math` and `exp32` as its names) and gives it to
 # `numba.njit`, such that it lets other threads run, divides by zero as NumPy does, and may reorder sums but must keep NaN. Equal
 # texts are compiled once. `run_rows(code, rows, work, arrays)` calls `code(low, high, *arrays)`: all rows at once if `work` is
 # less than `ENOUGH`, else in `THREADS` shares (but not more than rows, and at least one: there may be no rows), the first here and

@@ -49,13 +49,6 @@ def power_of_two(n):
 
 
 # %% given
-@numba.njit(nogil=True)
-def tanh32(x):
-    small = min(max(x, np.float32(-9)), np.float32(9))
-    e = exp32(small + small)
-    return x - x * x * x * np.float32(1 / 3) if abs(x) < np.float32(0.02) else (e - np.float32(1)) / (e + np.float32(1))
-
-
 GREATER = "{0} if {0} >= {1} or {0} != {0} else {1}"  # NaN wins
 EXPRESSIONS = {
     "add": "{} + {}", "sub": "{} - {}", "mul": "{} * {}", "div": "{} / {}", "eq": "{} == {}", "lt": "{} < {}",
@@ -123,7 +116,7 @@ class Writer:
 class Kernel:
     """The text of a group. Buffers that nobody outside needs, and no later stage, live in variables."""
 
-    single = {"exp": "exp32({})", "tanh": "tanh32({})"}  # what single precision has of its own
+    single = {"exp": "exp32({})"}  # what single precision has of its own
 
     def __init__(self, group, wanted):
         self.group, self.wanted, self.arguments, self.made = group, wanted, {}, {}
@@ -206,7 +199,7 @@ class Kernel:
 @functools.cache
 def machine_code(source):
     """Equal kernels are compiled once: twelve layers alike cost one."""
-    names = {"np": np, "math": math, "exp32": exp32, "tanh32": tanh32}
+    names = {"np": np, "math": math, "exp32": exp32}
     exec(source, names)
     return numba.njit(nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})(names["kernel"])
 

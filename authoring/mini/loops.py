@@ -165,9 +165,7 @@ def among_zeros(h, index, dtype, x, dim, size, start, step):
 VIEWED = {  # the element of the old box that is the new one's at `index`
     ops.permute: lambda index, sizes, dims: tuple(index[dims.index(d)] for d in range(len(dims))),
     ops.expand: lambda index, sizes, wanted: broadcast(index, sizes),
-    ops.slice_: lambda index, sizes, dim, start, stop, step: tuple(
-        i * step + start if d == dim else i for d, i in enumerate(index)
-    ),
+    ops.slice_: lambda index, sizes, d, start, stop, step: (*index[:d], index[d] * step + start, *index[d + 1 :]),
     ops.regroup: lambda index, sizes, wanted: split(flatten(index, wanted), sizes),
 }
 

@@ -217,17 +217,16 @@ def all_dims(x, dim):
     return tuple([wrap(d, x.dim()) for d in dims])
 
 
-def sum(x, dim=None, keepdim=False):
-    return sum_(x, all_dims(x, dim), keepdim)
+def over(op):
+    """x.sum(dim, keepdim) from the op."""
+    return lambda x, dim=None, keepdim=False: op(x, all_dims(x, dim), keepdim)
 
 
-def max_over(x, dim=None, keepdim=False):
-    return amax(x, all_dims(x, dim), keepdim)
+sum, max_over = over(sum_), over(amax)
 
 
 def mean(x, dim=None, keepdim=False):
-    dims = all_dims(x, dim)
-    return sum_(x, dims, keepdim) / numel([x.sizes[d] for d in dims])
+    return sum(x, dim, keepdim) / numel([x.sizes[d] for d in all_dims(x, dim)])
 
 
 def transpose(x, a, b):
@@ -295,7 +294,7 @@ def power(x, n):
 
 def gelu(x):
     """x times about the share of a normal distribution that lies below x (Hendrycks and Gimpel, 2016)."""
-    return 0.5 * x * (1 + tanh(0.7978845608 * (x + 0.044715 * x**3)))
+    return x * sigmoid(1.5957691216 * (x + 0.044715 * x**3))
 
 
 def in_place(op):
@@ -312,16 +311,16 @@ def expand_to(x, sizes):
     return x if x.sizes == tuple(sizes) else expand(x, tuple(sizes))
 
 
-METHODS = {
+SAME_NAME = (
+    "eq exp log sqrt tanh sin cos sigmoid relu maximum clone to softmax log_softmax sum mean reshape transpose copy_"
+)
+METHODS = {name: globals()[name] for name in SAME_NAME.split()} | {
     "__add__": add, "__radd__": add, "__sub__": sub, "__rsub__": lambda x, y: sub(y, x), "__mul__": mul, "__rmul__": mul,
     "__truediv__": div, "__rtruediv__": lambda x, y: div(y, x), "__neg__": neg, "__matmul__": matmul, "__pow__": power,
-    "__lt__": lt, "__gt__": lambda x, y: lt(y, x), "__getitem__": getitem, "__setitem__": setitem,
-    "eq": eq, "exp": exp, "log": log, "sqrt": sqrt, "tanh": tanh, "sin": sin, "cos": cos, "sigmoid": sigmoid, "relu": relu,
-    "maximum": maximum, "clone": clone, "to": to, "softmax": softmax, "log_softmax": log_softmax, "sum": sum, "mean": mean,
-    "amax": max_over, "reshape": reshape, "transpose": transpose, "t": lambda x: transpose(x, 0, 1),
-    "view": lambda x, *sizes: view(x, sizes), "expand": lambda x, *sizes: expand(x, sizes), "copy_": copy_,
-    "permute": lambda x, *dims: permute(x, all_dims(x, dims)), "add_": in_place(add), "sub_": in_place(sub),
-    "mul_": in_place(mul), "__iadd__": in_place(add),
+    "__lt__": lt, "__gt__": lambda x, y: lt(y, x), "__getitem__": getitem, "__setitem__": setitem, "amax": max_over,
+    "add_": in_place(add), "sub_": in_place(sub), "mul_": in_place(mul), "__iadd__": in_place(add),
+    "view": lambda x, *sizes: view(x, sizes), "expand": lambda x, *sizes: expand(x, sizes),
+    "permute": lambda x, *dims: permute(x, all_dims(x, dims)), "t": lambda x: transpose(x, 0, 1),
     "__bool__": lambda x: bool(x.item()), "__float__": lambda x: float(x.item()),
 }  # fmt: skip
 for name, method in METHODS.items():

@@ -26,7 +26,7 @@ OWN_COMPOSITES = Step(
         " one tensor?",
         "cat: the total size first, then each part at its start, all added up. power: x ** n is x ** (n - 1) times x,"
         " down to n == 1. in_place gives a function that writes op(x, y) into x.",
-        "gelu: 0.5 * x * (1 + tanh(0.7978845608 * (x + 0.044715 * x**3))). power(x, 0.5) is sqrt; whatever is no int"
+        "gelu: x * sigmoid(1.5957691216 * (x + 0.044715 * x**3)). power(x, 0.5) is sqrt; whatever is no int"
         " from 1 on is a NotImplementedError. in_place(op): lambda x, y: copy_(x, op(x, y)).",
     ),
 )
@@ -79,7 +79,7 @@ def _(mini: Any) -> None:
     wanted = [
         [0.5 * v * (1 + math.tanh(math.sqrt(2 / math.pi) * (v + 0.044715 * v**3))) for v in row] for row in X.tolist()
     ]
-    why = "0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))), and sqrt(2 / pi) is 0.7978845608."
+    why = "x sigmoid(2 sqrt(2 / pi) (x + 0.044715 x^3)), and 2 sqrt(2 / pi) is 1.5957691216."
     judge(f"gelu({X.tolist()})", lambda: mini.ops.gelu(mini.tensor.tensor(X)), float32s(wanted), why)
 
 

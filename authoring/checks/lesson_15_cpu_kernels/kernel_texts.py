@@ -29,7 +29,7 @@ def wanted_by(group: Any, lowering: Any, groups: list[Any]) -> set[Any]:
 
 def run_text(mini: Any, source: str) -> Any:
     """The kernel as a function of plain Python."""
-    names = {"np": np, "math": math, "exp32": mini.emit.exp32.py_func, "tanh32": mini.emit.tanh32.py_func}
+    names = {"np": np, "math": math, "exp32": mini.emit.exp32.py_func}
     try:
         exec(source, names)
     except SyntaxError as error:

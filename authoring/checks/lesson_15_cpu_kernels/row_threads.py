@@ -17,7 +17,7 @@ ROW_THREADS = Step(
     file="emit",
     minutes=20,
     hints=(
-        "machine_code: exec the text in a namespace with np, math, exp32 and tanh32, take its `kernel`, and give it"
+        "machine_code: exec the text in a namespace with np, math and exp32, take its `kernel`, and give it"
         " to numba.njit;"
         " functools.cache makes equal texts one.",
         "nogil=True lets threads run side by side, error_model='numpy' divides by zero as NumPy does,"

@@ -86,9 +86,7 @@ def vmap(function, in_dims=0):
             raise ValueError(f"vmap: the batch has one size, not {sorted(sizes)}")
         with Batch() as layer:
             result = function(*[x if dim is None else layer.box(moved_to_front(x, dim)) for x, dim in pairs])
-        results = result if isinstance(result, tuple) else (result,)
-        unboxed = [r.value if layer.owns(r) else expand(r, (*sizes, *r.sizes)) for r in results]
-        return tuple(unboxed) if isinstance(result, tuple) else unboxed[0]
+        return result.value if layer.owns(result) else expand(result, (*sizes, *result.sizes))
 
     return batched
 

@@ -36,9 +36,7 @@ class Functional:
 
     def __init__(self, graph):
         self.graph, self.inputs = graph, [node.value for node in graph.inputs]
-        self.path = {
-            node: (node, ()) for node in graph.inputs
-        }  # of each: the node whose memory it shares, and its views
+        self.path = {node: (node, ()) for node in graph.inputs}  # the node whose memory each shares, and its views
         for node in graph.nodes:
             shared = isinstance(node.op, (View, Write))
             base, views = self.path[node.args[0]] if shared else (node, ())

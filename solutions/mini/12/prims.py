@@ -68,10 +68,9 @@ class Decompose(Layer):
 # %% 12.7 the decomposer
 def decompose(graph):
     """The same outputs in prims. A graph with writes is made functional first: what is written to has two values."""
-    if any(node.writes for node in graph.nodes):
-        raise RuntimeError(
-            f"decompose: {next(node for node in graph.nodes if node.writes)} writes: use functional(graph)"
-        )
+    writes = [node for node in graph.nodes if node.writes]
+    if writes:
+        raise RuntimeError(f"decompose: {writes[0]} writes: use functional(graph)")
 
     def run(*inputs):
         with Decompose():
