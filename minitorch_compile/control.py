@@ -91,7 +91,7 @@ def disable(function: AnyCallable | None = None, recursive: bool = True, *, reas
     return made
 
 
-def allow_in_graph(function: AnyCallable) -> AnyCallable:
+def allow_in_graph(fn: AnyCallable) -> AnyCallable:
     """Marks a Python function of tensors whose call becomes one node: the tracer does not look inside. Also a
     decorator.
 
@@ -103,10 +103,10 @@ def allow_in_graph(function: AnyCallable) -> AnyCallable:
     >>> double(3)
     6
     """
-    return _marked(function, "allow_in_graph", "_dynamo_allowed")
+    return _marked(fn, "allow_in_graph", "_dynamo_allowed")
 
 
-def assume_constant_result(function: AnyCallable) -> AnyCallable:
+def assume_constant_result(fn: AnyCallable) -> AnyCallable:
     """Marks a Python function that is called once, while tracing; its result is a constant of the compiled code.
 
     >>> @assume_constant_result
@@ -115,7 +115,7 @@ def assume_constant_result(function: AnyCallable) -> AnyCallable:
     >>> setting()
     3
     """
-    return _marked(function, "assume_constant_result", "_dynamo_constant")
+    return _marked(fn, "assume_constant_result", "_dynamo_constant")
 
 
 def _marked(function: AnyCallable, caller: str, mark: str) -> AnyCallable:

@@ -123,13 +123,13 @@ class Undifferentiable(Node):
         raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
 
 
-def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
+def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
     """Marks a backward whose operations can't be recorded: differentiating its results raises RuntimeError."""
 
-    @functools.wraps(backward)
+    @functools.wraps(fn)
     def unrecorded(ctx: Any, *grads: Any) -> Any:
         with no_grad():
-            result = backward(ctx, *grads)
+            result = fn(ctx, *grads)
         # As in PyTorch: a gradient that doesn't depend on another one is a constant for the second pass.
         if not (state.enabled and any(isinstance(g, TensorBase) and g.requires_grad for g in grads)):
             return result

@@ -20,13 +20,15 @@ _ids = itertools.count()
 class RemovableHandle:
     """`remove()` takes the hook away; so does the end of a with-block."""
 
-    def __init__(self, hooks: MutableMapping[int, Any]) -> None:
-        self.hooks = hooks
+    def __init__(self, hooks_dict: MutableMapping[int, Any], *, extra_dict: Any = None) -> None:
+        self.hooks = hooks_dict
+        self.extra_hooks = () if extra_dict is None else extra_dict if isinstance(extra_dict, list) else [extra_dict]
         self.id = next(_ids)
 
     def remove(self) -> None:
         """Takes the hook away; a second time does nothing."""
-        self.hooks.pop(self.id, None)
+        for hooks in (self.hooks, *self.extra_hooks):
+            hooks.pop(self.id, None)
 
     def __enter__(self) -> RemovableHandle:
         return self

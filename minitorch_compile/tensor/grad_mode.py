@@ -93,14 +93,14 @@ class no_grad(GradMode):
 
     mode = False
 
-    def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
+    def __new__(cls, orig_func: Callable[..., Any] | None = None) -> Any:
         instance = super().__new__(cls)
-        if function is None:
+        if orig_func is None:
             return instance
         instance.__init__()  # type: ignore[misc]
-        return instance(function)
+        return instance(orig_func)
 
-    def __init__(self, function: Callable[..., Any] | None = None) -> None:
+    def __init__(self, orig_func: Callable[..., Any] | None = None) -> None:
         super().__init__()
 
 

@@ -125,8 +125,9 @@ def dtype_of_scalar(value: bool | int | float | complex | np.generic | SymInt) -
     return int64 if isinstance(value, (*WHOLE, np.integer)) else in_use[0]
 
 
-def promote_types(a: dtype, b: dtype) -> dtype:
-    """The smallest dtype that PyTorch lets both `a` and `b` convert to."""
+def promote_types(type1: dtype, type2: dtype) -> dtype:
+    """The smallest dtype that PyTorch lets both convert to."""
+    a, b = type1, type2
     if type(a) is not dtype or type(b) is not dtype:
         return promote_types(as_dtype(a), as_dtype(b))
     if a is b:
@@ -162,8 +163,9 @@ def result_dtype(dims: Iterable[dtype], zeros: Iterable[dtype] = (), scalars: It
     return result
 
 
-def can_cast(source: dtype, target: dtype) -> bool:
-    """Whether an in-place operation may store a `source` result in a `target` tensor: never down a category."""
-    if type(source) is not dtype or type(target) is not dtype:
-        return can_cast(as_dtype(source), as_dtype(target))
-    return source.category <= target.category
+def can_cast(from_: dtype, to: dtype) -> bool:
+    """Whether an in-place operation may store a result of dtype `from_` in a tensor of dtype `to`: never down a
+    category."""
+    if type(from_) is not dtype or type(to) is not dtype:
+        return can_cast(as_dtype(from_), as_dtype(to))
+    return from_.category <= to.category

@@ -53,12 +53,12 @@ def tensor(
     return with_options(converted_by_modes(wrap(copy)), device, None, pin_memory, requires_grad)
 
 
-def from_numpy(array: np.ndarray) -> Any:
+def from_numpy(ndarray: np.ndarray) -> Any:
     """A tensor that shares the memory of a NumPy array.
 
     TypeError for something else or an unsupported dtype, ValueError for negative strides, as in PyTorch.
     """
-    return converted_by_modes(over_array(array))
+    return converted_by_modes(over_array(ndarray))
 
 
 def as_tensor(data: Any, dtype: dtype | None = None, device: Any = None) -> Any:
