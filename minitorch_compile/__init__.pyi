@@ -234,6 +234,9 @@ def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: _Number = 1, alpha:
 def adjoint(input: Tensor) -> Any:
     """The conjugate transpose of each matrix of a stack."""
 
+def alias_copy(input: Tensor, *, out: Any = None) -> Any:
+    """A copy of the tensor."""
+
 def all(input: Tensor, dim: Any = None, keepdim: _bool = False, *, out: Any = None) -> Tensor:
     """Whether no element over `dim` is 0."""
 
@@ -331,6 +334,11 @@ def as_strided(
     input: Tensor, size: Sequence[_int], stride: Sequence[_int], storage_offset: _int | None = None
 ) -> Tensor:
     """Any sizes and strides over the same storage."""
+
+def as_strided_copy(
+    input: Tensor, size: Sequence[_int], stride: Sequence[_int], storage_offset: _int | None = None, *, out: Any = None
+) -> Any:
+    """A copy of what `as_strided` shows."""
 
 def as_strided_scatter(
     input: Tensor, src: Tensor, size: Sequence[_int], stride: Sequence[_int], storage_offset: _int | None = None
@@ -697,6 +705,9 @@ def det(input: Tensor) -> Any:
 def detach(input: Tensor) -> Tensor:
     """The same tensor outside the recorded graph: gradients don't flow through."""
 
+def detach_copy(input: Tensor, *, out: Any = None) -> Any:
+    """A copy that is not part of the history."""
+
 def diag(input: Tensor, diagonal: _int = 0, *, out: Any = None) -> Any:
     """The diagonal of a matrix, or the matrix with a vector on its diagonal."""
 
@@ -708,6 +719,9 @@ def diagflat(input: Tensor, offset: _int = 0) -> Any:
 
 def diagonal(input: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
     """The elements whose index in dim2 is that in dim1 plus offset, as the last dimension; dim1 and dim2 are gone."""
+
+def diagonal_copy(input: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1, *, out: Any = None) -> Any:
+    """A copy of a diagonal."""
 
 def diagonal_scatter(input: Tensor, src: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Any:
     """`input` with src in place of input.diagonal(offset, dim1, dim2)."""
@@ -841,6 +855,9 @@ def exp2_(input: Tensor) -> Tensor:
 def exp_(input: Tensor) -> Tensor:
     """e to the power of each element."""
 
+def expand_copy(input: Tensor, size: Sequence[_int], *, implicit: _bool = False, out: Any = None) -> Any:
+    """A copy of what `expand` shows, each repetition in memory of its own."""
+
 def expm1(input: Tensor, *, out: Any = None) -> Tensor:
     """exp(x) - 1, exact near 0."""
 
@@ -919,6 +936,9 @@ def frac_(input: Tensor) -> Any:
 
 def frexp(input: Tensor, *, out: Any = None) -> Any:
     """(mantissa, exponent) with input = mantissa * 2 ** exponent."""
+
+def frobenius_norm(input: Tensor, dim: _int | Sequence[_int] = (), keepdim: _bool = False, *, out: Any = None) -> Any:
+    """The root of the sum of squares, along some dimensions or all."""
 
 def full(
     size: Sequence[_int],
@@ -1344,6 +1364,11 @@ def lt(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
 def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor, *, out: Any = None) -> Any:
     """torch.lu_solve, the older form of linalg.lu_solve."""
 
+def lu_unpack(
+    LU_data: Tensor, LU_pivots: Tensor, unpack_data: _bool = True, unpack_pivots: _bool = True, *, out: Any = None
+) -> Any:
+    """(P, L, U) of what `torch.linalg.lu_factor` returns; empty tensors for what is not asked for."""
+
 def masked_fill(input: Tensor, mask: Tensor, value: Tensor | _Number) -> Any:
     """`value`, a number or 0-d tensor, where the bool `mask` holds, else the input; keeps the input's dtype."""
 
@@ -1549,6 +1574,9 @@ def normal(
 def not_equal(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """Where different."""
 
+def nuclear_norm(input: Tensor, dim: Sequence[_int] = (-2, -1), keepdim: _bool = False, *, out: Any = None) -> Any:
+    """The sum of the singular values of matrices."""
+
 def ones(
     *size: Any,
     dtype: _dtype | None = None,
@@ -1572,6 +1600,14 @@ def ones_like(
 ) -> Any:
     """Ones in the sizes and dtype of `input`."""
 
+def orgqr(input: Tensor, input2: Tensor, *, out: Any = None) -> Any:
+    """torch.linalg.householder_product, by LAPACK's name."""
+
+def ormqr(
+    input: Tensor, tau: Tensor, other: Tensor, left: _bool = True, transpose: _bool = False, *, out: Any = None
+) -> Any:
+    """Q @ other (or other @ Q, if not `left`), where Q is the whole product of the reflections in `input` and `tau`; its adjoint if `transpose`."""
+
 def outer(input: Tensor, vec2: Tensor, *, out: Any = None) -> Any:
     """Every element of one vector times every element of the other."""
 
@@ -1583,6 +1619,9 @@ def pdist(input: Tensor, p: _float = 2.0) -> Any:
 
 def permute(input: Tensor, dims: Sequence[_int]) -> Tensor:
     """The dimensions in another order."""
+
+def permute_copy(input: Tensor, dims: Sequence[_int], *, out: Any = None) -> Any:
+    """A copy with its dimensions in another order."""
 
 def pinverse(input: Tensor, rcond: _float = 1e-15) -> Any:
     """torch.pinverse, the older name of linalg.pinv."""
@@ -1918,6 +1957,9 @@ def searchsorted(
 def select(input: Tensor, dim: _int, index: _int) -> Tensor:
     """One index of a dimension, which is gone from the result."""
 
+def select_copy(input: Tensor, dim: _int, index: _int, *, out: Any = None) -> Any:
+    """A copy of one slice of a dimension."""
+
 def select_scatter(input: Tensor, src: Tensor, dim: _int, index: _int) -> Any:
     """`input` with src in place of input.select(dim, index)."""
 
@@ -1960,6 +2002,11 @@ def sinh(input: Tensor, *, out: Any = None) -> Tensor:
 def sinh_(input: Tensor) -> Tensor:
     """(exp(x) - exp(-x)) / 2."""
 
+def slice_copy(
+    input: Tensor, dim: _int = 0, start: _int | None = None, end: _int | None = None, step: _int = 1, *, out: Any = None
+) -> Any:
+    """A copy of a range of a dimension."""
+
 def slice_scatter(
     input: Tensor,
     src: Tensor,
@@ -1990,6 +2037,9 @@ def split(
 ) -> Any:
     """Consecutive parts of a dimension: of one size (the last may be smaller), or of the given sizes."""
 
+def split_copy(input: Tensor, split_size: _int, dim: _int = 0, *, out: Any = None) -> Any:
+    """Copies of consecutive parts of `split_size`."""
+
 def split_with_sizes(input: Tensor, split_sizes: Sequence[_int], dim: _int = 0) -> Any:
     """Consecutive parts of a dimension, of the given sizes."""
 
@@ -2010,6 +2060,9 @@ def square_(input: Tensor) -> Tensor:
 
 def squeeze(input: Tensor, dim: _int | Sequence[_int] | None = None) -> Tensor:
     """Without its dimensions of size 1: all, or those that `dim` names."""
+
+def squeeze_copy(input: Tensor, dim: _int | Sequence[_int] | None = None, *, out: Any = None) -> Any:
+    """A copy without dimensions of size 1."""
 
 def stack(tensors: Sequence[Tensor], dim: _int = 0, *, out: Any = None) -> Any:
     """Tensors of equal sizes side by side along a new dimension."""
@@ -2079,6 +2132,9 @@ def swapdims(input: Tensor, dim0: _int, dim1: _int) -> Any:
 def t(input: Tensor) -> Tensor:
     """The transpose of a matrix; vectors and 0-d tensors stay as they are."""
 
+def t_copy(input: Tensor, *, out: Any = None) -> Any:
+    """A copy of the transpose of a matrix."""
+
 def take(input: Tensor, index: Tensor, *, out: Any = None) -> Any:
     """The elements at those places of the flattened input, in the sizes of `index`."""
 
@@ -2129,6 +2185,9 @@ def trace(input: Tensor) -> Any:
 
 def transpose(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
     """Two dimensions change places."""
+
+def transpose_copy(input: Tensor, dim0: _int, dim1: _int, *, out: Any = None) -> Any:
+    """A copy with two dimensions in each other's place."""
 
 def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: _Number = 1, dim: _int = -1) -> Any:
     """The area under the line through the points (x, y) along `dim`; points without `x` are `dx` apart."""
@@ -2193,8 +2252,14 @@ def trunc_(input: Tensor) -> Tensor:
 def unbind(input: Tensor, dim: _int = 0) -> Any:
     """One view for each index of a dimension."""
 
+def unbind_copy(input: Tensor, dim: _int = 0, *, out: Any = None) -> Any:
+    """Copies of all slices of a dimension."""
+
 def unflatten(input: Tensor, dim: _int, sizes: Sequence[_int]) -> Any:
     """A dimension as several, whose sizes multiply to its size; one of them may be -1."""
+
+def unfold_copy(input: Tensor, dimension: _int, size: _int, step: _int, *, out: Any = None) -> Any:
+    """A copy of windows of a dimension."""
 
 def unique(
     input: Tensor,
@@ -2227,6 +2292,9 @@ def unsafe_split_with_sizes(input: Tensor, split_sizes: Sequence[_int], dim: _in
 def unsqueeze(input: Tensor, dim: _int) -> Tensor:
     """A new dimension of size 1."""
 
+def unsqueeze_copy(input: Tensor, dim: _int, *, out: Any = None) -> Any:
+    """A copy with one more dimension."""
+
 def vander(x: Tensor, N: _int | None = None, increasing: _bool = False) -> Any:
     """The powers of each element of a vector, one row each: N columns, falling unless `increasing`."""
 
@@ -2258,8 +2326,17 @@ def vdot(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
 def view_as_complex(input: Tensor) -> Tensor:
     """The complex numbers of which the last dimension, of size 2, has the parts."""
 
+def view_as_complex_copy(input: Tensor, *, out: Any = None) -> Any:
+    """Complex numbers of pairs."""
+
 def view_as_real(input: Tensor) -> Tensor:
     """Real and imaginary parts along one more dimension, the last."""
+
+def view_as_real_copy(input: Tensor, *, out: Any = None) -> Any:
+    """Pairs of complex numbers."""
+
+def view_copy(input: Tensor, size: Any, *, out: Any = None) -> Any:
+    """A copy in other sizes, or of the same bytes as another dtype."""
 
 def vsplit(
     input: Tensor,

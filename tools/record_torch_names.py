@@ -30,6 +30,7 @@ HIDDEN = re.compile(r"(^|\.)_")
 NOT_IMPORTED = re.compile(
     r"torch\.(utils\.(bottleneck|hipify|model_dump|tensorboard\._)|distributed\.(run|launch)|contrib)"
 )
+BUILT_IN = "torch._C"
 Rows = dict[str, dict[str, Any]]
 
 
@@ -48,12 +49,16 @@ def public_names(module: ModuleType) -> list[str]:
     if listed is not None:
         return [name for name in listed if hasattr(module, name)]
     here = module.__name__
-    inside = (here, f"{here}.") if hasattr(module, "__path__") else (here,)  # a package shows what its files define
+    inside = (
+        (here, f"{here}.", BUILT_IN) if hasattr(module, "__path__") else (here, BUILT_IN)
+    )  # a package shows what its files define
     return [n for n, v in vars(module).items() if not n.startswith("_") and _home(v).startswith(inside)]
 
 
 def _home(value: Any) -> str:
-    """The module that defines a function or class."""
+    """The module that defines a function or class; built-in ones say none."""
+    if inspect.isbuiltin(value):
+        return value.__module__ or BUILT_IN
     return str(getattr(value, "__module__", None) or "") if callable(value) else ""
 
 

@@ -54,6 +54,7 @@ from minitorch_compile.tensor.ops import (
     max_pooling,
     normalization,
     norms,
+    older_linear_algebra,
     order_statistics,
     orthogonal_polynomials,
     padding,
@@ -82,6 +83,7 @@ from minitorch_compile.tensor.ops import (
     variance,
     vector_products,
     view,
+    view_copies,
     window_functions,
 )
 

@@ -174,13 +174,17 @@ def linalg_lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
 @composite(torch=False)
 def linalg_lu(A: Tensor, *, pivot: bool = True) -> Any:
     """A = P L U: a permutation, a lower triangular matrix with ones on its diagonal, an upper triangular one."""
-    factors, pivots = linalg_lu_factor(A, pivot=pivot)
-    m, n = A.sizes[-2:]
+    return return_types.linalg_lu(*unpacked_factors(*linalg_lu_factor(A, pivot=pivot)))
+
+
+def unpacked_factors(factors: Any, pivots: Any) -> tuple[Any, Any, Any]:
+    """(P, L, U) of what lu_factor returns."""
+    m, n = factors.sizes[-2:]
     k = min(m, n)
-    ones = eye(m, k, dtype=A.dtype)
+    ones = eye(m, k, dtype=factors.dtype)
     order = _permutation_of_pivots(pivots, m)
-    permutation = to_copy(order.unsqueeze(-2) == _counting(m), A.dtype)
-    return return_types.linalg_lu(permutation, tril(factors[..., :, :k], -1) + ones, triu(factors[..., :k, :]))
+    permutation = to_copy(order.unsqueeze(-2) == _counting(m), factors.dtype)
+    return permutation, tril(factors[..., :, :k], -1) + ones, triu(factors[..., :k, :])
 
 
 def _counting(count: int) -> Any:

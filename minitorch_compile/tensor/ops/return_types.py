@@ -42,6 +42,7 @@ linalg_lstsq = return_type("linalg_lstsq", "solution", "residuals", "rank", "sin
 linalg_lu = return_type("linalg_lu", "P", "L", "U")
 linalg_lu_factor = return_type("linalg_lu_factor", "LU", "pivots")
 linalg_qr = return_type("linalg_qr", "Q", "R")
+lu_unpack = return_type("lu_unpack", "P", "L", "U")
 linalg_slogdet = return_type("linalg_slogdet", "sign", "logabsdet")
 linalg_svd = return_type("linalg_svd", "U", "S", "Vh")
 max = return_type("max", "values", "indices")

@@ -1082,6 +1082,12 @@ class OpMethods:
     def not_equal_(self, other: Tensor | _Number) -> Tensor:
         """Where different."""
 
+    def orgqr(self, input2: Tensor) -> Any:
+        """torch.linalg.householder_product, by LAPACK's name."""
+
+    def ormqr(self, tau: Tensor, other: Tensor, left: _bool = True, transpose: _bool = False) -> Any:
+        """Q @ other (or other @ Q, if not `left`), where Q is the whole product of the reflections in `input` and `tau`; its adjoint if `transpose`."""
+
     def outer(self, vec2: Tensor) -> Any:
         """Every element of one vector times every element of the other."""
 
