@@ -27,9 +27,12 @@ import sys
 import textwrap
 from pathlib import Path
 
-import jupytext
-import nbformat
-from nbformat import NotebookNode
+# A grammar of web addresses, which notebooks need not: making its parser takes longer than all other imports here.
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+
+import jupytext  # noqa: E402
+import nbformat  # noqa: E402
+from nbformat import NotebookNode  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tools")]

@@ -27,7 +27,8 @@ from all_pythons import find_python  # noqa: E402
 from task_queue import Done, Queue, Task  # noqa: E402
 
 VERSIONS = ("3.11", "3.12", "3.13")
-LONGEST_FIRST = ("mini", "solutions/18", "notebooks/00", "solutions/17", "solutions/15", "notebooks/18")
+LONGEST_FIRST = ("answers/", "mini", "notebooks/18", "notebooks/00", "solutions/18")
+AT_ONCE = 6  # lessons whose answers are judged in one process: reading all sources takes it some seconds
 ONCE = "once"  # the group of what depends on no Python
 STAGES, EXERCISES = "tests/course/test_mini_stages.py", "tests/course/test_every_exercise.py"
 PYTEST = ("-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider")
@@ -79,8 +80,9 @@ def under(version: str, python: str, lessons: list[str], cell_seconds: float) ->
     its_python = str(folder / "bin" / "python")
     tasks = notebooks(version, its_python, ROOT, lessons, cell_seconds, needs="set-up")
     tasks += by_pytest(version, its_python, "mini", STAGES, lessons)
-    for lesson in lessons or [path.name[:2] for path in numbered(ROOT / "exercises", [])]:
-        tasks += by_pytest(version, its_python, f"answers/{lesson}", EXERCISES, [lesson])
+    sheets = [path.name[:2] for path in numbered(ROOT / "exercises", lessons)]
+    for several in [sheets[i : i + AT_ONCE] for i in range(0, len(sheets), AT_ONCE)]:
+        tasks += by_pytest(version, its_python, f"answers/{several[0]}-{several[-1]}", EXERCISES, several)
     tasks.sort(key=lambda task: rank(task.name))
     return [Task(version, "set-up", [python, "tools/set_up.py", "--folder", folder]), *tasks]
 

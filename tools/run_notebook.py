@@ -15,11 +15,14 @@ import tempfile
 from datetime import datetime
 from pathlib import Path
 
-import nbformat
-from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
-from nbformat import NotebookNode
-from traitlets.config import Config
+# A grammar of web addresses, which notebooks need not: making its parser takes longer than all other imports here.
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+
+import nbformat  # noqa: E402
+from nbclient import NotebookClient  # noqa: E402
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError  # noqa: E402
+from nbformat import NotebookNode  # noqa: E402
+from traitlets.config import Config  # noqa: E402
 
 POINTS = re.compile(r"\b(\d+) of (\d+) points")
 QUIET = {"KernelManager": {"transport_encryption": "auto"}}  # else the kernel prints a warning

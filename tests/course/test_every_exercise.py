@@ -6,6 +6,8 @@ The stub scores nothing, the solution everything, and each planted wrong answer 
 from __future__ import annotations
 
 import re
+from functools import cache
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,6 +18,9 @@ from minitorch_compile.course.mini.reference import step, steps_of
 from minitorch_compile.course.splicing.splice_points import splice_point
 
 from .notebooks import AUTHORING, ROOT, judged_here, tool
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
 
 build = tool("build_course")
 EXERCISES = [(lesson, exercise) for lesson in all_lessons() for exercise in lesson.exercises]
@@ -38,12 +43,18 @@ def code(notebook) -> list[str]:
     return [cell.source for cell in notebook.cells if cell.cell_type == "code"]
 
 
+@cache
+def built(name: str, kind: str) -> NotebookNode:
+    """The exercise or the solution of the lesson with that name; reading its source takes a while."""
+    return getattr(build, f"{kind}_notebook")(AUTHORING / f"{name}.py")
+
+
 def stub_cells(lesson: Lesson) -> list[str]:
-    return code(build.exercise_notebook(AUTHORING / f"{lesson.name}.py"))
+    return code(built(lesson.name, "exercise"))
 
 
 def solution_cells(lesson: Lesson) -> list[str]:
-    return code(build.solution_notebook(AUTHORING / f"{lesson.name}.py"))
+    return code(built(lesson.name, "solution"))
 
 
 @pytest.mark.whole
@@ -100,7 +111,7 @@ def test_an_exercise_has_three_different_hints_and_a_budget(lesson: Lesson, exer
 
 @each_exercise
 def test_the_notebook_states_and_checks_it(lesson: Lesson, exercise: Exercise) -> None:
-    notebook = build.exercise_notebook(AUTHORING / f"{lesson.name}.py")
+    notebook = built(lesson.name, "exercise")
     headings = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
     assert any(text.startswith(f"## {exercise.number} ") for text in headings)
     assert f'check("{exercise.number}")' in code(notebook)

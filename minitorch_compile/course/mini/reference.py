@@ -52,9 +52,10 @@ def all_steps() -> dict[str, str]:
 
 def file_of(number: str) -> str:
     """The file that a step belongs to. LookupError if there is no such step."""
-    if number not in all_steps():
+    steps = all_steps()
+    if number not in steps:
         raise LookupError(f"no file of mini has a step {number!r}")
-    return all_steps()[number]
+    return steps[number]
 
 
 def step(number: str) -> Section:
