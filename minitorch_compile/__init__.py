@@ -19,10 +19,12 @@ from minitorch_compile import (
     _dynamo,
     _logging,
     _subclasses,
+    accelerator,
     amp,
     autograd,
     backends,
     compiler,
+    cpu,
     cuda,
     distributed,
     distributions,
@@ -33,6 +35,7 @@ from minitorch_compile import (
     jit,
     library,
     linalg,
+    mps,
     multiprocessing,
     nn,
     onnx,
@@ -45,6 +48,7 @@ from minitorch_compile import (
     types,
     utils,
     version,
+    xpu,
 )
 from minitorch_compile.amp import autocast, is_autocast_available, is_autocast_enabled
 from minitorch_compile.autograd import is_anomaly_check_nan_enabled, is_anomaly_enabled

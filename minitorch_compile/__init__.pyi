@@ -17,10 +17,12 @@ from math import pi as pi
 from minitorch_compile import _dynamo as _dynamo
 from minitorch_compile import _logging as _logging
 from minitorch_compile import _subclasses as _subclasses
+from minitorch_compile import accelerator as accelerator
 from minitorch_compile import amp as amp
 from minitorch_compile import autograd as autograd
 from minitorch_compile import backends as backends
 from minitorch_compile import compiler as compiler
+from minitorch_compile import cpu as cpu
 from minitorch_compile import cuda as cuda
 from minitorch_compile import distributed as distributed
 from minitorch_compile import distributions as distributions
@@ -31,6 +33,7 @@ from minitorch_compile import interop as interop
 from minitorch_compile import jit as jit
 from minitorch_compile import library as library
 from minitorch_compile import linalg as linalg
+from minitorch_compile import mps as mps
 from minitorch_compile import multiprocessing as multiprocessing
 from minitorch_compile import nn as nn
 from minitorch_compile import onnx as onnx
@@ -43,6 +46,7 @@ from minitorch_compile import testing as testing
 from minitorch_compile import types as types
 from minitorch_compile import utils as utils
 from minitorch_compile import version as version
+from minitorch_compile import xpu as xpu
 from minitorch_compile.amp import autocast as autocast
 from minitorch_compile.amp import is_autocast_available as is_autocast_available
 from minitorch_compile.amp import is_autocast_enabled as is_autocast_enabled

@@ -12,9 +12,72 @@ AssertionError: Torch not compiled with CUDA enabled: tensors live on the CPU he
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any, NoReturn
+from typing import Any
 
-from minitorch_compile.cuda import amp
+from minitorch_compile.cuda import amp, memory, nvtx, profiler, random, streams
+from minitorch_compile.cuda.absent import refuse
+from minitorch_compile.cuda.memory import (
+    OutOfMemoryError,
+    empty_cache,
+    max_memory_allocated,
+    max_memory_cached,
+    max_memory_reserved,
+    mem_get_info,
+    memory_allocated,
+    memory_cached,
+    memory_reserved,
+    memory_stats,
+    memory_summary,
+    reset_accumulated_memory_stats,
+    reset_max_memory_allocated,
+    reset_max_memory_cached,
+    reset_peak_memory_stats,
+    set_per_process_memory_fraction,
+)
+from minitorch_compile.cuda.random import (
+    get_rng_state,
+    get_rng_state_all,
+    initial_seed,
+    manual_seed,
+    manual_seed_all,
+    seed,
+    seed_all,
+    set_rng_state,
+    set_rng_state_all,
+)
+from minitorch_compile.cuda.streams import (
+    CUDAGraph,
+    Event,
+    ExternalStream,
+    Stream,
+    StreamContext,
+    current_stream,
+    default_stream,
+    graph,
+    is_current_stream_capturing,
+    make_graphed_callables,
+    set_stream,
+    stream,
+)
+from minitorch_compile.tensor.tensor_class.legacy_types import TypeOnAGPU
+
+(
+    DoubleTensor,
+    FloatTensor,
+    HalfTensor,
+    BFloat16Tensor,
+    LongTensor,
+    IntTensor,
+    ShortTensor,
+    CharTensor,
+    ByteTensor,
+    BoolTensor,
+) = map(TypeOnAGPU, ("Double", "Float", "Half", "BFloat16", "Long", "Int", "Short", "Char", "Byte", "Bool"))
+
+
+def init() -> None:
+    """AssertionError: there is none."""
+    refuse()
 
 
 def is_available() -> bool:
@@ -32,86 +95,64 @@ def is_bf16_supported(including_emulation: bool = True) -> bool:
     return False
 
 
+def is_tf32_supported() -> bool:
+    """Whether a GPU computes in TF32: there is none."""
+    return False
+
+
 def device_count() -> int:
     """How many GPUs there are."""
     return 0
 
 
-def empty_cache() -> None:
-    """Frees unused GPU memory, of which there is none."""
+def get_arch_list() -> list[str]:
+    """For which GPUs kernels were compiled: for none."""
+    return []
 
 
-def manual_seed(seed: int) -> None:
-    """Seeds the GPU's generator; without a GPU it has no effect, as in PyTorch. torch.manual_seed seeds the CPU's."""
-
-
-def manual_seed_all(seed: int) -> None:
-    """Seeds the generators of all GPUs, of which there are none."""
-
-
-def seed_all() -> None:
-    """Seeds the generators of all GPUs, of which there are none."""
-
-
-def memory_allocated(device: Any = None) -> int:
-    """Bytes of GPU memory that tensors take."""
-    return 0
-
-
-def max_memory_allocated(device: Any = None) -> int:
-    """The most bytes of GPU memory that tensors took."""
-    return 0
-
-
-def memory_reserved(device: Any = None) -> int:
-    """Bytes of GPU memory that are kept for tensors."""
-    return 0
-
-
-def max_memory_reserved(device: Any = None) -> int:
-    """The most bytes of GPU memory that were kept."""
-    return 0
-
-
-def _refuse() -> NoReturn:
-    raise AssertionError(
-        "Torch not compiled with CUDA enabled: tensors live on the CPU here; ask torch.cuda.is_available() first"
-    )
+def get_gencode_flags() -> str:
+    """With which flags: with none."""
+    return ""
 
 
 def current_device() -> int:
     """AssertionError: there is none."""
-    _refuse()
+    refuse()
 
 
 def set_device(device: Any) -> None:
     """AssertionError: there is none."""
-    _refuse()
+    refuse()
 
 
 def synchronize(device: Any = None) -> None:
     """AssertionError: there is nothing to wait for."""
-    _refuse()
+    refuse()
+
+
+def ipc_collect() -> None:
+    """AssertionError: there is no memory to share."""
+    refuse()
 
 
 def get_device_name(device: Any = None) -> str:
     """AssertionError: there is none."""
-    _refuse()
+    refuse()
 
 
 def get_device_capability(device: Any = None) -> tuple[int, int]:
     """AssertionError: there is none."""
-    _refuse()
+    refuse()
 
 
 def get_device_properties(device: Any = None) -> Any:
     """AssertionError: there is none."""
-    _refuse()
+    refuse()
 
 
-def reset_peak_memory_stats(device: Any = None) -> None:
+def can_device_access_peer(device: Any, peer_device: Any) -> bool:
     """AssertionError: there is none."""
-    _refuse()
+    refuse()
 
 
 class device:
@@ -125,3 +166,10 @@ class device:
 
     def __exit__(self, kind: type | None, error: BaseException | None, traceback: TracebackType | None) -> None:
         return None
+
+
+class device_of(device):
+    """`with torch.cuda.device_of(x)`: chooses the GPU of a tensor; one on the CPU has none, so it has no effect."""
+
+    def __init__(self, obj: Any) -> None:
+        super().__init__(-1)

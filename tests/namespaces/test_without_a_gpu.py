@@ -75,3 +75,39 @@ def test_data_parallel_calls_the_one_module() -> None:
     assert torch.equal(model(torch.ones(1, 2)), model.module(torch.ones(1, 2)))
     with pytest.raises(RuntimeError, match="no GPUs"):
         torch.nn.DataParallel(torch.nn.Linear(2, 1), device_ids=[0, 1])
+
+
+def test_accelerators_are_asked_for_as_on_a_machine_without_one() -> None:
+    assert (torch.accelerator.is_available(), torch.accelerator.device_count()) == (False, 0)
+    assert torch.accelerator.current_accelerator() is None
+    with torch.accelerator.device_index(None):
+        pass
+    with pytest.raises(RuntimeError, match="when none is available"):
+        torch.accelerator.synchronize()
+
+
+def test_classes_of_a_gpu_can_be_named_and_not_made() -> None:
+    def record(event: torch.cuda.Event | None, stream: torch.cuda.Stream | None) -> torch.cuda.FloatTensor | None:
+        return None
+
+    assert record(None, None) is None
+    assert not isinstance(torch.ones(1), torch.cuda.FloatTensor)
+    with torch.cuda.stream(None), torch.cuda.device_of(torch.ones(1)):
+        pass
+    with pytest.raises(RuntimeError, match="requires CUDA"):
+        torch.cuda.Event(enable_timing=True)
+    with pytest.raises(TypeError, match="not available"):
+        torch.cuda.FloatTensor(3)
+    with pytest.raises(TypeError, match="not available"):
+        torch.ones(1).type(torch.cuda.LongTensor)
+
+
+def test_other_gpus_are_not_there_either() -> None:
+    assert not (torch.mps.is_available() or torch.xpu.is_available())
+    torch.mps.manual_seed(0)
+    torch.xpu.empty_cache()
+    assert torch.cpu.is_available() and torch.cpu.device_count() == 1
+    with pytest.raises(RuntimeError, match="backends.mps.is_available"):
+        torch.mps.synchronize()
+    with pytest.raises(AssertionError, match="xpu.is_available"):
+        torch.xpu.synchronize()

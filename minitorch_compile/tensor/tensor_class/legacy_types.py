@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn, Union
 
 import numpy as np
 
@@ -74,7 +74,7 @@ class LegacyTensorType:
         return f"<class '{type_name(self.dtype)}'>"
 
     def __instancecheck__(self, instance: object) -> bool:
-        return isinstance(instance, TensorBase) and instance.dtype is self.dtype
+        return isinstance(instance, TensorBase) and instance.dtype is self.dtype  # raises
 
     def __call__(self, *args: Any, device: Any = None) -> Any:
         """A tensor of sizes (2, 3), of values ([2, 3]), an alias of a tensor, or an empty one.
@@ -99,7 +99,44 @@ class LegacyTensorType:
             raise TypeError(f"new(): data must be a sequence (got {type(data).__name__})")
         return tensor(data, dtype=self.dtype, device=device)
 
+    def __or__(self, other: Any) -> Any:
+        """`LongTensor | None` in an annotation, where it stands for a class."""
+        return Union[self, other]  # noqa: UP007  what an instance can be part of
+
+    def __ror__(self, other: Any) -> Any:
+        """`None | LongTensor`, likewise."""
+        return Union[other, self]  # noqa: UP007
+
 
 DoubleTensor, FloatTensor, HalfTensor = map(LegacyTensorType, (float64, float32, float16))
 LongTensor, IntTensor, ShortTensor, CharTensor = map(LegacyTensorType, (int64, int32, int16, int8))
 ByteTensor, BoolTensor = map(LegacyTensorType, (uint8, bool_))
+
+
+class TypeOnAGPU(LegacyTensorType):
+    """torch.cuda.FloatTensor: programs name it beside torch.FloatTensor. No tensor is one, and none can be made.
+
+    >>> TypeOnAGPU("Float"), isinstance(FloatTensor(1), TypeOnAGPU("Float"))
+    (<class 'torch.cuda.FloatTensor'>, False)
+    """
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(None)
+        self._name = f"torch.cuda.{kind}Tensor"
+
+    @property
+    def dtype(self) -> NoReturn:
+        """TypeError: nothing is converted to it either."""
+        raise TypeError(
+            f"type {self._name} not available. Torch not compiled with CUDA enabled: tensors live on the CPU here; ask"
+            " torch.cuda.is_available() first"
+        )
+
+    def __repr__(self) -> str:
+        return f"<class '{self._name}'>"
+
+    def __instancecheck__(self, instance: object) -> bool:
+        return False
+
+    def __call__(self, *args: Any, device: Any = None) -> Any:
+        self.dtype  # raises

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sized
 
+from minitorch_compile.distributed import get_rank, get_world_size
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.random.generator import Generator
 from minitorch_compile.utils.data.sampler import Sampler
@@ -18,7 +19,7 @@ class DistributedSampler(Sampler[int]):
     """Every num_replicas-th index, from `rank` on; all processes get equally many.
 
     For that the first indices are repeated, or, with `drop_last`, the last left out. Call `set_epoch` before an epoch,
-    in all processes alike, for another order.
+    in all processes alike, for another order. Without num_replicas and rank it asks torch.distributed.
     """
 
     def __init__(
@@ -30,11 +31,8 @@ class DistributedSampler(Sampler[int]):
         seed: int = 0,
         drop_last: bool = False,
     ) -> None:
-        if num_replicas is None or rank is None:
-            raise RuntimeError(
-                "Requires distributed package to be available: there is none, so say num_replicas (how many processes)"
-                " and rank (which one this is)"
-            )
+        num_replicas = get_world_size() if num_replicas is None else num_replicas
+        rank = get_rank() if rank is None else rank
         if not 0 <= rank < num_replicas:
             raise ValueError(f"Invalid rank {rank}, rank should be in the interval [0, {num_replicas - 1}]")
         self.dataset = dataset

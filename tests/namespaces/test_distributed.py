@@ -1,0 +1,117 @@
+"""torch.distributed for one process: programs written for many run as the only one; more are refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+import minitorch_compile as torch
+import minitorch_compile.distributed as dist
+
+
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """As torchrun starts one process."""
+    for name, value in {"RANK": "0", "WORLD_SIZE": "1", "LOCAL_RANK": "0"}.items():
+        monkeypatch.setenv(name, value)
+    dist.init_process_group("gloo")
+    yield
+    if dist.is_initialized():
+        dist.destroy_process_group()
+
+
+def test_the_group_begins_and_ends(alone: None) -> None:
+    assert (dist.is_available(), dist.is_initialized(), dist.get_backend()) == (True, True, "gloo")
+    assert (dist.get_rank(), dist.get_world_size(), dist.get_node_local_rank()) == (0, 1, 0)
+    with pytest.raises(ValueError, match="twice"):
+        dist.init_process_group("gloo")
+    dist.destroy_process_group()
+    assert not dist.is_initialized()
+    with pytest.raises(ValueError, match="has not been initialized"):
+        dist.barrier()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"backend": "gloo"}, ValueError, "RANK expected"),
+        ({"backend": "gloo", "rank": 0, "world_size": 2}, NotImplementedError, "run one"),
+        ({"backend": "gloo", "rank": 1, "world_size": 1}, ValueError, "below world_size"),
+        ({"backend": "nccl", "rank": 0, "world_size": 1}, RuntimeError, "NCCL"),
+        ({"init_method": "tcp://localhost:1", "world_size": 1}, ValueError, "rank"),
+    ],
+)
+def test_what_cannot_begin_says_why(
+    arguments: dict[str, object], error: type[Exception], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("RANK", "WORLD_SIZE"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(error, match=message):
+        dist.init_process_group(**arguments)
+    assert not dist.is_initialized()
+
+
+def test_what_is_exchanged_stays(alone: None) -> None:
+    x = torch.tensor([1.0, 2.0])
+    for op in dist.ReduceOp:
+        dist.all_reduce(x, op)
+    dist.broadcast(x, 0)
+    dist.reduce(x, dst=0)
+    assert x.tolist() == [1, 2]
+    got = [torch.zeros(2)]
+    dist.all_gather(got, x)
+    assert torch.equal(got[0], x)
+    rows = torch.zeros(1, 2)
+    work = dist.all_gather_into_tensor(rows, x, async_op=True)
+    assert work.wait() and rows.tolist() == [[1, 2]]
+    objects = [None]
+    dist.all_gather_object(objects, {"a": 1})
+    assert objects == [{"a": 1}]
+
+
+def test_what_does_not_fit_is_refused(alone: None) -> None:
+    x = torch.ones(2)
+    with pytest.raises(ValueError, match="only rank"):
+        dist.broadcast(x, 1)
+    with pytest.raises(RuntimeError, match="each of 1 processes"):
+        dist.all_gather([], x)
+    with pytest.raises(RuntimeError, match="sizes"):
+        dist.all_gather([torch.zeros(3)], x)
+    with pytest.raises(RuntimeError, match="float64"):
+        dist.scatter(torch.zeros(2, dtype=torch.float64), [x])
+    with pytest.raises(ValueError, match="only one"):
+        dist.send(x, 0)
+    with pytest.raises(ValueError, match="world size"):
+        dist.new_group([0, 1])
+    assert dist.get_rank(dist.new_group([])) == -1
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_distributed_model_trains_as_the_module_it_holds(alone: None, compiled: bool) -> None:
+    torch.manual_seed(0)
+    module = torch.nn.Linear(3, 1)
+    model = torch.nn.parallel.DistributedDataParallel(module)
+    assert list(model.state_dict()) == ["module.weight", "module.bias"]
+    run = torch.compile(model, backend="aot_eager") if compiled else model
+    x = torch.randn(4, 3)
+    with model.no_sync():
+        run(x).sum().backward()
+    assert torch.allclose(module.weight.grad, x.sum(0, keepdim=True))
+
+
+def test_a_distributed_model_says_what_it_needs(alone: None) -> None:
+    with pytest.raises(RuntimeError, match="not needed"):
+        torch.nn.parallel.DistributedDataParallel(torch.nn.ReLU())
+    with pytest.raises(ValueError, match="device_ids"):
+        torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(1, 1), device_ids=[0])
+    dist.destroy_process_group()
+    with pytest.raises(ValueError, match="init_process_group"):
+        torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(1, 1))
+
+
+def test_a_sampler_asks_which_part_is_its(alone: None) -> None:
+    assert list(torch.utils.data.DistributedSampler(range(3), shuffle=False)) == [0, 1, 2]
+    dist.destroy_process_group()
+    with pytest.raises(ValueError, match="init_process_group"):
+        torch.utils.data.DistributedSampler(range(3))

@@ -1,0 +1,73 @@
+"""torch.utils.tensorboard: TensorBoard reads back what the writer was told; without tensorboard, the import says so."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import minitorch_compile as torch
+from minitorch_compile.utils.tensorboard.records import as_array, in_rows
+
+installed = pytest.mark.skipif(not importlib.util.find_spec("tensorboard"), reason="needs tensorboard")
+
+
+def read(folder: Path) -> object:
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    reader = EventAccumulator(str(folder), size_guidance={"tensors": 0})
+    reader.Reload()
+    return reader
+
+
+@installed
+def test_what_is_written_is_read(tmp_path: Path) -> None:
+    from minitorch_compile.utils.tensorboard import SummaryWriter
+
+    with SummaryWriter(tmp_path) as writer:
+        for step in range(3):
+            writer.add_scalar("loss", torch.tensor(0.5 / (step + 1), requires_grad=True), step)
+        writer.add_histogram("weights", torch.randn(100).bfloat16(), 0)
+        writer.add_image("picture", torch.rand(3, 4, 5), 0)
+        writer.add_images("pictures", torch.rand(4, 1, 4, 5), 0)
+        writer.add_text("note", "**well**", 0)
+        writer.add_scalars("both", {"train": 1.0, "test": 2.0}, 0)
+        writer.add_hparams({"lr": 0.1, "name": "sgd", "nesterov": True, "decay": None}, {"accuracy": 0.9}, run_name="a")
+        with pytest.raises(NotImplementedError, match="inspect"):
+            writer.add_graph(torch.nn.Linear(1, 1))
+    found = read(tmp_path)
+    assert [(e.step, e.value) for e in found.Scalars("loss")] == [(i, np.float32(0.5 / (i + 1))) for i in range(3)]
+    assert found.Histograms("weights")[0].histogram_value.num == 100
+    assert found.Images("picture")[0].width == 5
+    assert found.Images("pictures")[0].width == 10
+    assert b"**well**" in found.Tensors("note/text_summary")[0].tensor_proto.string_val
+    assert read(tmp_path / "both_test").Scalars("both")[0].value == 2
+    assert read(tmp_path / "a").Scalars("accuracy")[0].value == np.float32(0.9)
+
+
+@installed
+def test_a_closed_writer_begins_a_new_file(tmp_path: Path) -> None:
+    from minitorch_compile.utils.tensorboard import SummaryWriter
+
+    writer = SummaryWriter(tmp_path, filename_suffix=".first")
+    writer.close()
+    writer.add_scalar("loss", 1.0, 0)
+    writer.close()
+    assert read(tmp_path).Scalars("loss")[0].value == 1
+
+
+def test_without_tensorboard_the_import_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "tensorboard", None)
+    monkeypatch.setitem(sys.modules, "tensorboard.summary.writer.event_file_writer", None)
+    with pytest.raises(ImportError, match="pip install tensorboard"):
+        from minitorch_compile.utils.tensorboard import SummaryWriter  # noqa: F401
+
+
+def test_pictures_of_any_order_become_rows() -> None:
+    picture = np.arange(24).reshape(3, 2, 4)
+    assert (in_rows(picture, "CHW") == picture.transpose(1, 2, 0)).all()
+    assert (in_rows(picture[0], "HW") == picture[0][..., None].repeat(3, axis=-1)).all()
+    assert as_array([torch.ones(2), 3 * torch.ones(2)]).tolist() == [[1, 1], [3, 3]]
