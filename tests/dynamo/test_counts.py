@@ -46,12 +46,8 @@ REASONS: dict[str, tuple[list[int], str]] = {
     "programs.heaps": ([2], "PyTorch leaves the whole function to Python"),
     "programs.try_import": ([1], "PyTorch leaves the whole function to Python"),
     # Not better:
-    "breaks.arrays_of_numpy": ([1], "x.numpy() breaks; PyTorch runs NumPy's functions on tensors"),
-    "breaks.numpy_functions": ([], "x.numpy() breaks; PyTorch runs NumPy's functions on tensors"),
-    "breaks.an_array_as_an_argument": ([], "arrays are no graph inputs"),
     "breaks.a_warning": ([], "a warning names the line that warns, so its frame is left whole"),
     "breaks.a_generator_that_escapes": ([1], "the generator computes when it is asked, as in the plain program"),
-    "breaks.the_memory_address": ([1, 1], "PyTorch compiles the address into the code"),
     "functions.a_cached_function": ([1, 1], "it is called for real and its calls count; PyTorch ignores the cache"),
     "functions.random_numbers_of_python": ([1, 1], "Python's generator is asked for real, outside of the graph"),
     "modules.weight_normalisation": ([6], "the norm is written in operations, PyTorch has one for it"),

@@ -20,6 +20,7 @@ from minitorch_compile.dynamo.guards import guards
 from minitorch_compile.dynamo.guards.guards import About, Guard
 from minitorch_compile.dynamo.guards.memory_guard import memory_guard
 from minitorch_compile.dynamo.guards.source import AttrSource, Source
+from minitorch_compile.dynamo.variables.tensors.graph_arrays import ArrayTensorSource
 from minitorch_compile.dynamo.variables.tensors.numbers import ExpressionSource
 from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
 from minitorch_compile.tensor import grad_mode
@@ -27,6 +28,8 @@ from minitorch_compile.tensor import grad_mode
 
 def guard_aliasing(output: OutputGraph) -> None:
     """Adds the guards; a break if a graph can't stand for the program at all."""
+    if output.written_inputs and any(isinstance(v.source, ArrayTensorSource) for v in output.inputs):
+        raise Unsupported("aliased-inputs-mutated", "a tensor is written to, and an array may share its memory.")
     for variable in output.written_inputs:
         _guard_written(output, variable)
     _guard_storages(output)

@@ -82,11 +82,13 @@ from minitorch_compile.dynamo.variables.objects.objects import UserObjectVariabl
 from minitorch_compile.dynamo.variables.objects.opaque import OpaqueVariable
 from minitorch_compile.dynamo.variables.tensors.arrays import LARGEST_GUARDED, ArrayVariable
 from minitorch_compile.dynamo.variables.tensors.grad_mode import GradModeVariable
+from minitorch_compile.dynamo.variables.tensors.graph_arrays import GraphArrayVariable
 from minitorch_compile.dynamo.variables.tensors.numbers import NumberVariable
 from minitorch_compile.dynamo.variables.tensors.operations import OperationVariable
 from minitorch_compile.dynamo.variables.tensors.sym_int import SymIntVariable
 from minitorch_compile.symbolic import SymInt
 from minitorch_compile.tensor import Op, Size, enable_grad, no_grad, set_grad_enabled
+from minitorch_compile.tensor.numerics.dtype import FROM_NUMPY
 from minitorch_compile.tensor.tensor_base import TensorBase
 from minitorch_compile.tensor.tensor_class.legacy_types import LegacyTensorType
 
@@ -226,6 +228,9 @@ def _array(output: Output, value: np.ndarray, source: Source) -> VariableTracker
     guard_type(output, value, source)
     if value.size <= LARGEST_GUARDED and value.dtype.kind in "biu":
         return ArrayVariable.from_outside(output, value, source)
+    is_regular = all(stride >= 0 and stride % value.itemsize == 0 for stride in value.strides)
+    if value.dtype in FROM_NUMPY and is_regular and not isinstance(source, ConstantSource):
+        return GraphArrayVariable.from_outside(output, value, source)
     return OpaqueVariable(value, source)
 
 

@@ -17,6 +17,7 @@ from minitorch_compile.dynamo.variables.call_rules import handles
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.tensors.arrays import ArrayVariable, tensor_of, tensor_sharing
 from minitorch_compile.dynamo.variables.tensors.grad_mode import GradModeVariable
+from minitorch_compile.dynamo.variables.tensors.graph_arrays import GraphArrayVariable
 from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
 from minitorch_compile.tensor import (
     as_tensor,
@@ -114,6 +115,8 @@ def make_tensor(
         raise Unsupported("autograd-call", "tensor(requires_grad=True) makes a leaf, which a graph can't give.")
     _refuse_other_devices(tracer, device)
     tracked = data.realize()
+    if isinstance(tracked, GraphArrayVariable):
+        tracked = tracked.tensor
     if isinstance(tracked, ArrayVariable):
         return tensor_of(tracer, tracked, dtype)
     options = {} if dtype is None else {"dtype": dtype}
@@ -133,6 +136,8 @@ def _as_tensor(tracer: Tracer, data: Value, dtype: Value | None = None, device: 
     """A tensor stays itself, in the dtype asked for."""
     _refuse_other_devices(tracer, device)
     tracked = data.realize()
+    if isinstance(tracked, GraphArrayVariable):
+        tracked = tracked.tensor.call_method(tracer, "detach", [], {}).realize()
     if isinstance(tracked, ArrayVariable):
         return tensor_sharing(tracer, tracked, dtype)
     if isinstance(tracked, TensorVariable):

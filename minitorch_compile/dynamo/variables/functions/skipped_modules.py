@@ -35,6 +35,7 @@ TRACED_MODULES = tuple(
         "tensor.grad_mode",
         "tensor.functions.index_put",
         "dynamo.variables.functions.polyfills",
+        "dynamo.variables.tensors.array_polyfills",
         "autograd.variable",
         "profiler.record_function",
     )

@@ -2,7 +2,7 @@
 
 An array made while tracing, of constants only, is computed at once by NumPy itself. Where it enters the graph, by
 torch.from_numpy or torch.tensor, it becomes a tensor of numbers. A small array of integers from outside is guarded by
-its numbers. What else is done with arrays breaks the graph, above all x.numpy(), which needs the tensor's data.
+its numbers. All other arrays, above all x.numpy(), are tensors of the graph (`graph_arrays.py`).
 
 >>> import numpy as np
 >>> from minitorch_compile.dynamo.testing import captured
@@ -28,6 +28,9 @@ from minitorch_compile.dynamo.variables.containers.iterators import ItemsIterato
 from minitorch_compile.dynamo.variables.containers.sequences import SliceVariable
 from minitorch_compile.dynamo.variables.objects.methods import BuiltinMethodVariable
 from minitorch_compile.dynamo.variables.rebuilding import Held, Template
+from minitorch_compile.dynamo.variables.tensors.array_polyfills import POLYFILLS
+from minitorch_compile.dynamo.variables.tensors.graph_arrays import GraphArrayVariable, call_on_arrays, has_graph_array
+from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
 from minitorch_compile.tensor import from_numpy, tensor
 from minitorch_compile.tensor.numerics.dtype import FROM_NUMPY, as_dtype
 
@@ -158,6 +161,9 @@ def plain(value: Value) -> Any:
 
 def _computed(function: Any) -> Any:
     def rule(tracer: Tracer, *args: Value, **kwargs: Value) -> Value:
+        given = [_of_tensor(tracer, arg) for arg in args] if function in CONVERTING else list(args)
+        if has_graph_array((*given, *kwargs.values())):
+            return call_on_arrays(tracer, function, given, kwargs)
         if "out" in kwargs:
             raise Unsupported("unsupported-call", f"np.{function.__name__}(out=...) is not followed.")
         values = [plain(arg) for arg in args]
@@ -182,8 +188,17 @@ def _of_inputs(tracer: Tracer, args: tuple[Value, ...], result: Any) -> Value:
     return ArrayVariable(result) if isinstance(result, np.ndarray) else tracer.output.from_python(result)
 
 
-for _name in FUNCTION_NAMES.split():
-    handles(getattr(np, _name))(_computed(getattr(np, _name)))
+CONVERTING = (np.asarray, np.array, np.ascontiguousarray)
+
+
+def _of_tensor(tracer: Tracer, value: Value) -> Value:
+    """The array that np.asarray makes of a tensor."""
+    tracked = value.realize()
+    return tracked.call_method(tracer, "numpy", [], {}) if isinstance(tracked, TensorVariable) else tracked
+
+
+for _function in dict.fromkeys([*(getattr(np, name) for name in FUNCTION_NAMES.split()), *POLYFILLS]):
+    handles(_function)(_computed(_function))
 for _type in NUMPY_SCALARS:
     handles(_type)(_computed(_type))
 
@@ -216,6 +231,8 @@ def tensor_sharing(tracer: Tracer, array: ArrayVariable, dtype: Value | None = N
 @handles(from_numpy)
 def _from_numpy(tracer: Tracer, ndarray: Value) -> Value:
     tracked = ndarray.realize()
+    if isinstance(tracked, GraphArrayVariable) and not tracked.is_scalar:
+        return tracked.tensor.call_method(tracer, "detach", [], {})
     if not isinstance(tracked, ArrayVariable):
         tracked.unsupported("torch.from_numpy()", "unsupported-call")
     assert isinstance(tracked, ArrayVariable)
