@@ -165,6 +165,15 @@ def test_steps_are_exchanged_in_the_order_of_the_course():
     assert found.steps == ["05.10"] and found.enough and tried == [["05.9"], ["05.9", "05.10"], ["05.10"]]
 
 
+def test_a_late_culprit_is_found_in_few_tries():
+    steps, tried = [f"13.{n}" for n in range(90)], []
+    for culprit in (2, 60, 89):
+        tried.clear()
+        found = culprits.search(steps, lambda given, at=culprit: tried.append(given) or f"13.{at}" in given)
+        assert found == culprits.Found([f"13.{culprit}"], [])
+        assert len(tried) <= (4 if culprit == 2 else 11)
+
+
 def test_borrowing_fills_up_and_keeps_what_has_passed(small, capsys):
     save_cell("second 02.7", OWN_BOX)
     BOX.remember(BOX.submissions([], small)[0], small)

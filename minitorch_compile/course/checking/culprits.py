@@ -1,7 +1,7 @@
 """An answer passes beside the reference's steps of `mini`, but not beside the learner's own: which of these is it?
 
-The learner's steps are exchanged for the reference's, by halves, until those are left whose exchange makes the
-answer pass. Each try is a process, so there is a limit of time; what could not be tried is said.
+The learner's steps are exchanged for the reference's, the latest first, then by halves, until those are left whose
+exchange makes the answer pass. Each try is a process, so there is a limit of time; what could not be tried is said.
 
 >>> search(["01.7", "02.7", "02.8", "05.9"], lambda exchanged: "02.8" in exchanged)
 Found(steps=['02.8'], among=[], enough=True)
@@ -20,6 +20,8 @@ from .exercise import Exercise, Submission
 from .result import Result
 
 SECONDS = 45.0
+FIRST = 4  # so many steps are exchanged at first, then each time as many times more: most often it is a late one
+MOST_NAMED = 6
 Judge = Callable[[Exercise, Submission, float], Result]
 
 
@@ -49,7 +51,7 @@ def blame(exercise: Exercise, failed: Submission, result: Result, judge: Judge, 
         timed_out = any(case.verdict == "slow" for case in got.cases) and left < exercise.seconds
         return None if timed_out else got.passed
 
-    return f"{_said(search(sorted(failed.own, key=place), passes), seconds)}\n{_failure(result)}".strip()
+    return f"{_said(search(sorted(failed.own, key=place, reverse=True), passes), seconds)}\n{_failure(result)}".strip()
 
 
 def search(steps: Sequence[str], passes: Callable[[Sequence[str]], bool | None]) -> Found:
@@ -58,8 +60,10 @@ def search(steps: Sequence[str], passes: Callable[[Sequence[str]], bool | None])
     rest = list(steps)
     while True:
         fails_below, enough = 0, len(rest)  # how many of the rest, from the first on
+        grown = FIRST
         while enough - fails_below > 1:
-            middle = (fails_below + enough) // 2
+            middle = grown if grown < enough == len(rest) else (fails_below + enough) // 2
+            grown = FIRST * middle
             verdict = passes([*found, *rest[:middle]])
             if verdict is None:
                 return Found(sorted(found, key=place), rest[fails_below:enough], enough=False)
@@ -76,7 +80,9 @@ def _said(found: Found, seconds: float) -> str:
     if found.steps and found.enough:
         return f"With the reference's {numbers} in place of yours it passes: look at {numbers} again."
     said = f"Look at {numbers} again; the reference's in its place is not enough, or was not tried. " if numbers else ""
-    among = f"It is among {', '.join(found.among)}: " if found.among else ""
+    rest = sorted(found.among, key=place)
+    short = ", ".join(rest) if len(rest) <= MOST_NAMED else f"your {len(rest)} steps from {rest[0]} to {rest[-1]}"
+    among = f"It is among {short}: " if rest else ""
     return f"{said}{among}{'m' if among else 'M'}ore was not tried in {seconds:g} s."
 
 
