@@ -18,6 +18,7 @@ import os
 import platform
 import re
 import sys
+import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -171,6 +172,15 @@ def output_code(function: Any, *args: Any) -> str:
     torch._dynamo.reset()
     _, (code, *_) = run_and_get_code(torch.compile(function), *args)
     return str(code)
+
+
+def all_output_codes(step: Callable[[], Any]) -> list[str]:
+    """What Inductor writes while `step` runs, for each graph a file."""
+    import torch
+    from torch._inductor.utils import run_and_get_code
+
+    torch._dynamo.reset()
+    return [str(code) for code in run_and_get_code(step)[1]]
 
 
 def without_machine(text: str) -> str:
@@ -383,6 +393,26 @@ def _(space: Space) -> Texts:
     import torch
 
     return {"the call": call_of(output_code(space["by_hand"], *(torch.randn(1, 4, 1024, 64) for _ in range(3))))}
+
+
+@records("18_steps", "readers", "loss_on", cut="the checks of sizes, deletions, and the kernels themselves")
+def _(space: Space) -> Texts:
+    """One training step of the MLP: its forward graph and its backward graph."""
+    import torch
+
+    nn = types.SimpleNamespace(**vars(torch.nn), cross_entropy=space["F"].cross_entropy)
+    nn.gelu = lambda x: space["F"].gelu(x, approximate="tanh")
+    mlp, _ = space["readers"](nn)
+    model, loss_of = mlp(), space["loss_on"](nn)
+    images, labels = torch.rand(32, 8, 8), torch.randint(0, 10, (32,))
+    codes = all_output_codes(lambda: torch.compile(loss_of)(model, images, labels).backward())
+    return {name: steps_of(code) for name, code in zip(("forward", "backward"), codes, strict=True)}
+
+
+def steps_of(code: str) -> str:
+    """The calls in `call`, without the memory that they are given."""
+    lines = call_of(code).splitlines()
+    return "\n".join(line.strip() for line in lines if re.match(r" *(extern_kernels|cpp_fused)", line))
 
 
 def call_of(code: str) -> str:

@@ -185,4 +185,11 @@ PREDICTIONS = (
         "The key is the same, so the choice is read from the file.",
         lambda text: text.split()[-1],
     ),
+    Prediction(
+        "18.steps",
+        3,
+        "Each product begins a step. What follows row by row becomes its epilogue. And what needs all of the rows?",
+        "Two products, each with all that follows it row by row, and the mean of the loss, which waits for all rows.",
+        lambda text: number(r"^MLP +\d+ +\d+ +\d+ +(\d+)", text),
+    ),
 )

@@ -477,9 +477,9 @@ for count in (1, 2):
 torch.set_num_threads(threads)
 
 # %% [markdown]
-# What the second thread gains is a matter of the machine. Two cores with nothing else to do take half of the time. Two
-# hardware threads of one core, or a core that another program uses meanwhile, gain little or nothing, and then the two
-# lines above are alike.
+# What the second thread gains is a matter of the machine. A core with nothing else to do takes its share of the numbers,
+# and saves as much of the time. One that another program uses meanwhile, or one that is only a hardware thread of the
+# same core, saves little or nothing, and then both lines are alike.
 #
 # Waking a sleeping thread takes some ten microseconds. A kernel that is done in two should not ask for help. So there is
 # a threshold: the package estimates what a kernel takes from its operations and bytes, and cuts it only if that is more than

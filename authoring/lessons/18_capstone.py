@@ -256,6 +256,16 @@ def stages_of(model, batch):
     return row
 
 
+# %% [markdown]
+# A guess before you look. The MLP has two products, with a normalisation, a gelu and a softmax between and behind them,
+# and at the end a mean over the batch. How many steps run in its forward pass, kernels and products, once your fusion
+# has put together what it can?
+
+# %%
+from minitorch_compile.course import predict
+
+predict("18.steps", None)
+
 # %%
 from minitorch_compile.course.drawings.table import Table
 
@@ -277,6 +287,21 @@ print("forward:", *seen[0][2].steps, "backward:", *seen[1][2].steps, sep="\n  ")
 # a bar begins the next stage of the same kernel: the mean of a row, then its variance, then what needs both. So the
 # whole middle of the model, normalisation and gelu, is the epilogue of the first product. The scores and their softmax
 # are the epilogue of the second. What is left is the loss, a sum over all rows, which has to wait for the last of them.
+#
+# And PyTorch? Here are the calls that its Inductor makes for the same model, the same loss and the same batch, beside
+# yours.
+
+# %%
+from minitorch_compile.course.drawings.beside import beside
+
+ours = ["forward:", *seen[0][2].steps, "backward:", *seen[1][2].steps]
+beside("18_steps", "\n".join(map(str, ours)))
+
+# %% [markdown]
+# The products are the same ones, each a call of a library, and what stands between two of them is fused on both sides.
+# PyTorch's kernel follows its product as a call of its own, where yours runs inside of it, block by block. And a
+# kernel may be several loops there, each after the other, so the mean of the loss is in the same function as the
+# softmax. The names say which operations have gone into a kernel.
 #
 # ## What each floor costs
 #

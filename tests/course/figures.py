@@ -273,7 +273,6 @@ FIRST: dict[str, dict[str, Check]] = {
         "lines of 64 bytes": MACHINE,
         "is 32 lines of memory": MACHINE,
         "for some microseconds, then sleep": "inductor/runtime/pool.py",
-        "expect the second line to be half of the first": "a statement about a machine that does nothing else",
         "some ten microseconds": "measured by benchmarks/, for a thread that sleeps",
         "more than 30 microseconds": lambda it: chunks.WORTHWHILE == 30_000,
         "1 ulp for most": TORCH + "sleef's functions of 1 ulp",
