@@ -41,6 +41,7 @@ from minitorch_compile import ops as ops
 from minitorch_compile import optim as optim
 from minitorch_compile import profiler as profiler
 from minitorch_compile import random as random
+from minitorch_compile import sparse as sparse
 from minitorch_compile import special as special
 from minitorch_compile import testing as testing
 from minitorch_compile import types as types
@@ -66,6 +67,8 @@ from minitorch_compile.random import seed as seed
 from minitorch_compile.random import set_rng_state as set_rng_state
 from minitorch_compile.serialization import load as load
 from minitorch_compile.serialization import save as save
+from minitorch_compile.sparse import sparse_coo_tensor as sparse_coo_tensor
+from minitorch_compile.sparse import sparse_csr_tensor as sparse_csr_tensor
 from minitorch_compile.tensor import Generator as Generator
 from minitorch_compile.tensor import Op as Op
 from minitorch_compile.tensor import Size as Size

@@ -44,6 +44,8 @@ def _without_history(grad: Any) -> Any:
 
 def _owned(grad: Any, x: Any, shared: set[Any]) -> Any:
     """The gradient in storage that nobody else uses, and in the memory layout of `x`."""
+    if grad.is_sparse_layout:  # it has no strides
+        return ops.clone(grad)
     other_layout = grad.strides != x.strides and not (
         is_contiguous(x.sizes, x.strides) and is_contiguous(grad.sizes, grad.strides)
     )

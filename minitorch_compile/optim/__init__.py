@@ -32,11 +32,13 @@ from minitorch_compile.optim.radam import RAdam
 from minitorch_compile.optim.rmsprop import RMSprop
 from minitorch_compile.optim.rprop import Rprop
 from minitorch_compile.optim.sgd import SGD
+from minitorch_compile.optim.sparse_adam import SparseAdam
 
 __all__ = [
     "ASGD",
     "LBFGS",
     "SGD",
+    "SparseAdam",
     "Adadelta",
     "Adagrad",
     "Adam",

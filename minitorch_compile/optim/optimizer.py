@@ -21,6 +21,7 @@ from minitorch_compile.control import is_compiling
 from minitorch_compile.frame_marks import entry_point
 from minitorch_compile.optim.optimizer_hooks import OptimizerHooks
 from minitorch_compile.optim.overwrite import overwrite
+from minitorch_compile.optim.sparse_gradients import step_sparse
 from minitorch_compile.profiler.record_function import record_function
 from minitorch_compile.profiler.recorder import active
 from minitorch_compile.tensor import Tensor, enable_grad, set_grad_enabled
@@ -142,6 +143,8 @@ class Optimizer(OptimizerHooks):
         with set_grad_enabled(bool(self.defaults.get("differentiable"))):
             for group in self.param_groups:
                 params = [p for p in group["params"] if p.grad is not None]
+                if not is_compiling() and any(p.grad.is_sparse_layout for p in params):
+                    params = step_sparse(self, group, params)
                 if params:
                     self.update(group, params)
         return loss

@@ -10,20 +10,15 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
 from minitorch_compile.profiler.events import FunctionEvent
 from minitorch_compile.profiler.flops import flops_of
-from minitorch_compile.profiler.probes import register_probe
+from minitorch_compile.profiler.probes import PROBES
 from minitorch_compile.profiler.recorder import Recorder
-from minitorch_compile.tensor.dispatch import op as op_module
-from minitorch_compile.tensor.dispatch.op_families import CompositeOp
+from minitorch_compile.tensor.functions import before_calls
 from minitorch_compile.tensor.tensor_base import TensorBase
-from minitorch_compile.tensor.tensor_class import tensor_class
-
-Call = Callable[..., Any]
 
 
 def name_of(op: Any) -> str:
@@ -42,42 +37,30 @@ def _has_tensors(value: Any) -> bool:
     return isinstance(value, (list, tuple)) and any(isinstance(x, TensorBase) for x in value)
 
 
-def noted(recorder: Recorder, op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], call: Callable[[], Any]) -> Any:
-    """The result of a call, which is an event."""
-    if recorder.is_quiet:
-        return call()
-    if recorder.profile_memory:
-        recorder.watch(args, count=False)
-    event: FunctionEvent = recorder.begin(name_of(op))
-    if recorder.record_shapes:
-        event.input_shapes = shapes_of((*args, *kwargs.values()))
-        event.concrete_inputs = [[] if isinstance(x, (TensorBase, list, tuple)) else x for x in args]
-    if recorder.with_flops:
-        event.flops = flops_of(name_of(op).removeprefix("aten::"), args)
-    try:
-        result = call()
+def _install(recorder: Recorder) -> Callable[[], None]:
+    """Makes each call an event."""
+
+    def noted(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], call: Callable[..., Any]) -> Any:
+        if recorder.is_quiet:
+            return call(*args, **kwargs)
         if recorder.profile_memory:
-            recorder.watch(result if isinstance(result, tuple) else (result,), count=True)
-        return result
-    finally:
-        recorder.end(event)
+            recorder.watch(args, count=False)
+        event: FunctionEvent = recorder.begin(name_of(op))
+        if recorder.record_shapes:
+            event.input_shapes = shapes_of((*args, *kwargs.values()))
+            event.concrete_inputs = [[] if isinstance(x, (TensorBase, list, tuple)) else x for x in args]
+        if recorder.with_flops:
+            event.flops = flops_of(name_of(op).removeprefix("aten::"), args)
+        try:
+            result = call(*args, **kwargs)
+            if recorder.profile_memory:
+                recorder.watch(result if isinstance(result, tuple) else (result,), count=True)
+            return result
+        finally:
+            recorder.end(event)
+
+    before_calls.enter(noted, before_calls.PROFILER)
+    return lambda: before_calls.leave(noted)
 
 
-def _at_the_door(dispatch: Call, recorder: Recorder) -> Call:
-    def watched(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        return noted(recorder, op, args, kwargs, lambda: dispatch(op, args, kwargs))
-
-    return watched
-
-
-def _of_composites(call: Call, recorder: Recorder) -> Call:
-    @functools.wraps(call)
-    def watched(op: Any, *args: Any, **kwargs: Any) -> Any:
-        return noted(recorder, op, args, kwargs, lambda: call(op, *args, **kwargs))
-
-    return watched
-
-
-register_probe(op_module, "dispatch", _at_the_door)
-register_probe(tensor_class, "dispatch", _at_the_door)
-register_probe(CompositeOp, "__call__", _of_composites)
+PROBES.append(_install)

@@ -74,6 +74,7 @@ class TensorBase:
     version_made: int = 0  # of such a view that requires grad: the version of the storage at that time
     made_in: int = 0  # the number of the recording that it was made in, see captured_memory.py; its storage has it too
     is_confined: bool = False  # whether it means nothing outside of the function transform that made it
+    is_sparse_layout: bool = False  # whether only some elements are kept, see sparse/
     is_example: bool = False  # whether it stands for each example of a batch, as vmap shows them
     _array: np.ndarray | None = None
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from minitorch_compile.nn.functional import sparse_slot
 from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.dispatch.declare import functional
 from minitorch_compile.tensor.grad_mode import no_grad
@@ -34,12 +35,14 @@ def embedding(
     """A row of `weight` for each integer. The row `padding_idx` gets no gradient. IndexError for one out of range.
 
     `max_norm`: the rows used are first scaled down, in place, to that `norm_type`-norm. `scale_grad_by_freq`: each
-    row's gradient is divided by how often it was used. The gradient is dense, also with `sparse`.
+    row's gradient is divided by how often it was used, and dense. With `sparse` it is sparse otherwise.
     """
     if padding_idx is not None and not -weight.sizes[0] <= padding_idx < weight.sizes[0]:
         raise AssertionError(f"Padding_idx must be within num_embeddings, {weight.sizes[0]}, got {padding_idx}")
     if max_norm is not None:
         _shorten_rows(weight, input, max_norm, norm_type)
+    if sparse and weight.requires_grad and not scale_grad_by_freq:
+        return sparse_slot.rows(input, weight, padding_idx)
     rows = ops.embedding(input, weight, padding_idx)
     return _divided_by_uses(rows, input, weight) if scale_grad_by_freq else rows
 

@@ -11,9 +11,10 @@ from typing import Any
 
 from minitorch_compile.nn import functional as F
 from minitorch_compile.nn import init
+from minitorch_compile.nn.functional import sparse_slot
 from minitorch_compile.nn.module import Module
 from minitorch_compile.nn.parameter import Parameter
-from minitorch_compile.tensor import Tensor, empty, no_grad
+from minitorch_compile.tensor import Tensor, empty, is_grad_enabled, no_grad
 
 
 class _Table(Module):
@@ -83,6 +84,8 @@ class Embedding(_Table):
             self.weight.requires_grad_(False)
 
     def forward(self, input: Tensor) -> Tensor:
+        if self.sparse and not self.scale_grad_by_freq and self.max_norm is None and is_grad_enabled():
+            return sparse_slot.rows(input, self.weight, self.padding_idx)  # a compiled function breaks its graph here
         return F.embedding(
             input,
             self.weight,
