@@ -17,18 +17,26 @@ from minitorch_compile.distributions.constraint_registry import biject_to, trans
 from minitorch_compile.distributions.continuous_bernoulli import ContinuousBernoulli
 from minitorch_compile.distributions.dirichlet import Dirichlet
 from minitorch_compile.distributions.distribution import Distribution
+from minitorch_compile.distributions.exp_family import ExponentialFamily
 from minitorch_compile.distributions.exponential import Exponential
 from minitorch_compile.distributions.fishersnedecor import FisherSnedecor
 from minitorch_compile.distributions.gamma import Chi2, Gamma
+from minitorch_compile.distributions.generalized_pareto import GeneralizedPareto
 from minitorch_compile.distributions.geometric import Geometric
 from minitorch_compile.distributions.gumbel import Gumbel
 from minitorch_compile.distributions.half_cauchy import HalfCauchy
 from minitorch_compile.distributions.half_normal import HalfNormal
 from minitorch_compile.distributions.independent import Independent
 from minitorch_compile.distributions.inverse_gamma import InverseGamma
+from minitorch_compile.distributions.joined_transforms import (
+    CatTransform,
+    CumulativeDistributionTransform,
+    StackTransform,
+)
 from minitorch_compile.distributions.kl import kl_divergence, register_kl
 from minitorch_compile.distributions.kumaraswamy import Kumaraswamy
 from minitorch_compile.distributions.laplace import Laplace
+from minitorch_compile.distributions.lkj_cholesky import CorrCholeskyTransform, LKJCholesky
 from minitorch_compile.distributions.log_normal import LogNormal
 from minitorch_compile.distributions.logistic_normal import LogisticNormal
 from minitorch_compile.distributions.lowrank_multivariate_normal import LowRankMultivariateNormal
@@ -65,6 +73,14 @@ from minitorch_compile.distributions.transforms import (
 from minitorch_compile.distributions.uniform import Uniform
 from minitorch_compile.distributions.von_mises import VonMises
 from minitorch_compile.distributions.weibull import Weibull
+from minitorch_compile.distributions.wishart import Wishart
+
+vars(transforms).update(  # PyTorch's place for them
+    {
+        each.__name__: each
+        for each in (CatTransform, CorrCholeskyTransform, CumulativeDistributionTransform, StackTransform)
+    }
+)
 
 __all__ = [
     "AbsTransform",
@@ -72,17 +88,22 @@ __all__ = [
     "Bernoulli",
     "Beta",
     "Binomial",
+    "CatTransform",
     "Categorical",
     "Cauchy",
     "Chi2",
     "ComposeTransform",
     "ContinuousBernoulli",
+    "CorrCholeskyTransform",
+    "CumulativeDistributionTransform",
     "Dirichlet",
     "Distribution",
     "ExpTransform",
     "Exponential",
+    "ExponentialFamily",
     "FisherSnedecor",
     "Gamma",
+    "GeneralizedPareto",
     "Geometric",
     "Gumbel",
     "HalfCauchy",
@@ -91,6 +112,7 @@ __all__ = [
     "IndependentTransform",
     "InverseGamma",
     "Kumaraswamy",
+    "LKJCholesky",
     "Laplace",
     "LogNormal",
     "LogisticNormal",
@@ -113,6 +135,7 @@ __all__ = [
     "SigmoidTransform",
     "SoftmaxTransform",
     "SoftplusTransform",
+    "StackTransform",
     "StickBreakingTransform",
     "StudentT",
     "TanhTransform",
@@ -121,6 +144,7 @@ __all__ = [
     "Uniform",
     "VonMises",
     "Weibull",
+    "Wishart",
     "biject_to",
     "constraints",
     "identity_transform",

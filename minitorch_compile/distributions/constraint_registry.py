@@ -16,6 +16,8 @@ from typing import Any
 
 from minitorch_compile.distributions import constraints, transforms
 from minitorch_compile.distributions.constraints import Constraint
+from minitorch_compile.distributions.joined_transforms import CatTransform, StackTransform
+from minitorch_compile.distributions.lkj_cholesky import CorrCholeskyTransform
 from minitorch_compile.distributions.transforms import Transform
 
 Factory = Callable[[Any], Transform]
@@ -102,6 +104,31 @@ def _to_lower_cholesky(constraint: Any) -> Transform:
 @transform_to.register(constraints.PositiveDefinite)
 def _to_positive_definite(constraint: Any) -> Transform:
     return transforms.PositiveDefiniteTransform()
+
+
+@_in_both(constraints.CorrCholesky)
+def _to_corr_cholesky(constraint: Any) -> Transform:
+    return CorrCholeskyTransform()
+
+
+@biject_to.register(constraints.Cat)
+def _onto_pieces(constraint: Any) -> Transform:
+    return CatTransform([biject_to(c) for c in constraint.cseq], constraint.dim, constraint.lengths)
+
+
+@transform_to.register(constraints.Cat)
+def _to_pieces(constraint: Any) -> Transform:
+    return CatTransform([transform_to(c) for c in constraint.cseq], constraint.dim, constraint.lengths)
+
+
+@biject_to.register(constraints.Stack)
+def _onto_slices(constraint: Any) -> Transform:
+    return StackTransform([biject_to(c) for c in constraint.cseq], constraint.dim)
+
+
+@transform_to.register(constraints.Stack)
+def _to_slices(constraint: Any) -> Transform:
+    return StackTransform([transform_to(c) for c in constraint.cseq], constraint.dim)
 
 
 @biject_to.register(constraints.IndependentConstraint)

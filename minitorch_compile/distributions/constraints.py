@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 from minitorch_compile.tensor import Tensor, ops
+from minitorch_compile.tensor.numerics.numeric_limits import finfo
 from minitorch_compile.tensor.ops.matrix_kernels import LinAlgError
 
 
@@ -207,6 +208,71 @@ class PositiveDefinite(Constraint):
         return symmetric
 
 
+class Square(Constraint):
+    """Matrices with as many rows as columns."""
+
+    event_dim = 2
+
+    def check(self, value: Tensor) -> Any:
+        return ops.full(tuple(value.shape[:-2]), value.shape[-2] == value.shape[-1])
+
+
+class Symmetric(Square):
+    def check(self, value: Tensor) -> Any:
+        if value.shape[-2] != value.shape[-1]:
+            return super().check(value)
+        return ops.isclose(value, value.mT, atol=1e-6).all((-2, -1))
+
+
+class PositiveSemidefinite(Symmetric):
+    """Symmetric, without negative eigenvalues."""
+
+    def check(self, value: Tensor) -> Any:
+        symmetric = super().check(value)
+        if not symmetric.all():
+            return symmetric
+        return (ops.linalg_eigvalsh(value) >= 0).all(-1)
+
+
+class CorrCholesky(Constraint):
+    """Cholesky factors of correlation matrices: rows of length 1, a positive diagonal."""
+
+    event_dim = 2
+
+    def check(self, value: Tensor) -> Any:
+        tolerance = finfo(value.dtype).eps * value.shape[-1] * 10
+        lengths = (value**2).sum(-1).sqrt()
+        return lower_cholesky.check(value) & ((lengths - 1).abs() < tolerance).all(-1)
+
+
+class Cat(Constraint):
+    """A constraint for each of consecutive pieces of a dimension."""
+
+    def __init__(self, cseq: Any, dim: int = 0, lengths: Any = None) -> None:
+        self.cseq, self.dim = list(cseq), dim
+        self.lengths = [1] * len(self.cseq) if lengths is None else list(lengths)
+        self.is_discrete = any(c.is_discrete for c in self.cseq)
+        self.event_dim = max(c.event_dim for c in self.cseq)
+
+    def check(self, value: Tensor) -> Any:
+        pieces = ops.split_with_sizes(value, self.lengths, self.dim)
+        return ops.cat([c.check(piece) for c, piece in zip(self.cseq, pieces, strict=True)], self.dim)
+
+
+class Stack(Constraint):
+    """A constraint for each slice of a dimension."""
+
+    def __init__(self, cseq: Any, dim: int = 0) -> None:
+        self.cseq, self.dim = list(cseq), dim
+        self.is_discrete = any(c.is_discrete for c in self.cseq)
+        dim_of_events = max(c.event_dim for c in self.cseq)
+        self.event_dim = dim_of_events + (1 if self.dim + dim_of_events < 0 else 0)
+
+    def check(self, value: Tensor) -> Any:
+        slices = ops.unbind(value, self.dim)
+        return ops.stack([c.check(part) for c, part in zip(self.cseq, slices, strict=True)], self.dim)
+
+
 real = Real()
 real_vector = IndependentConstraint(real, 1)
 boolean = Boolean()
@@ -227,5 +293,11 @@ simplex = Simplex()
 lower_triangular = LowerTriangular()
 lower_cholesky = LowerCholesky()
 positive_definite = PositiveDefinite()
+positive_semidefinite = PositiveSemidefinite()
+square = Square()
+symmetric = Symmetric()
+corr_cholesky = CorrCholesky()
+cat = Cat
+stack = Stack
 independent = IndependentConstraint
 dependent = _Dependent()
