@@ -38,6 +38,7 @@ OTHER_PLACES = {
     "torch.autograd.grad_mode": "minitorch_compile.autograd",
     "torch.autograd.variable": "minitorch_compile.autograd",
     "torch.distributed.distributed_c10d": "minitorch_compile.distributed",
+    "torch.distributions.utils": "minitorch_compile.distributions.parameters",
     "torch.nn.modules.channelshuffle": "minitorch_compile.nn.modules.pixelshuffle",
     "torch.nn.modules.module": "minitorch_compile.nn.module",
     "torch.nn.modules.utils": "minitorch_compile.nn.tuples",

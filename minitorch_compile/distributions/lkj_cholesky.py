@@ -19,34 +19,10 @@ from minitorch_compile.distributions.beta import Beta
 from minitorch_compile.distributions.distribution import Distribution
 from minitorch_compile.distributions.parameters import broadcast_all
 from minitorch_compile.distributions.transforms import Transform
+from minitorch_compile.distributions.triangular_vectors import tril_matrix_to_vec, vec_to_tril_matrix
 from minitorch_compile.nn import functional as F
 from minitorch_compile.tensor import Size, Tensor, ops
 from minitorch_compile.tensor.numerics.numeric_limits import finfo
-
-
-def vec_to_tril_matrix(vec: Tensor, diag: int = 0) -> Any:
-    """A vector's numbers, row by row, at and below a diagonal (-1: below the main one); zeros above."""
-    length = vec.shape[-1]
-    side = round((math.sqrt(8 * length + 1) - 1 - 2 * diag) / 2)
-    rows, columns = ops.tril_indices(side, side, diag)
-    if rows.shape[0] != length:
-        raise RuntimeError(
-            f"The size of last dimension is {length} which cannot be expressed as the lower triangular part"
-        )
-    return (
-        ops.zeros((*vec.shape[:-1], side * side), dtype=vec.dtype)
-        .index_copy(-1, rows * side + columns, vec)
-        .reshape((*vec.shape[:-1], side, side))
-    )
-
-
-def tril_matrix_to_vec(mat: Tensor, diag: int = 0) -> Any:
-    """The numbers at and below a diagonal, row by row."""
-    side = mat.shape[-1]
-    if not -side <= diag < side:
-        raise ValueError(f"diag ({diag}) provided is outside [{-side}, {side - 1}].")
-    rows, columns = ops.tril_indices(side, side, diag)
-    return mat[..., rows, columns]
 
 
 class CorrCholeskyTransform(Transform):

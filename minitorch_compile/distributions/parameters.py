@@ -11,6 +11,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from minitorch_compile.distributions.lazy_property import lazy_property  # noqa: F401 - PyTorch has all these in one place
+from minitorch_compile.distributions.triangular_vectors import (  # noqa: F401
+    tril_matrix_to_vec,
+    vec_to_tril_matrix,
+)
 from minitorch_compile.tensor import Tensor, get_default_dtype, ops, tensor
 from minitorch_compile.tensor.memory.strides import broadcast_sizes
 from minitorch_compile.tensor.numerics.numeric_limits import finfo

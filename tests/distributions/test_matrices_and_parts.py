@@ -5,7 +5,7 @@ import pytest
 import minitorch_compile as torch
 from minitorch_compile import distributions as D
 from minitorch_compile.distributions import constraints as C
-from minitorch_compile.distributions.utils import lazy_property, tril_matrix_to_vec, vec_to_tril_matrix
+from minitorch_compile.distributions.parameters import lazy_property, tril_matrix_to_vec, vec_to_tril_matrix
 
 X = torch.tensor([0.3, -0.7, 1.1])
 ROWS = torch.tensor([[0.3, 1.0], [2.0, 3.0]])

@@ -1,7 +1,12 @@
-"""PyTorch's place for what distributions share.
+"""An attribute that is computed when first asked for.
 
->>> broadcast_all(0.0, 1)
-(tensor(0.), tensor(1.))
+>>> class Circle:
+...     radius = 2.0
+...     @lazy_property
+...     def area(self):
+...         return 3.14 * self.radius**2
+>>> Circle().area
+12.56
 """
 
 from __future__ import annotations
@@ -9,19 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from minitorch_compile.distributions.lkj_cholesky import tril_matrix_to_vec, vec_to_tril_matrix
-from minitorch_compile.distributions.parameters import broadcast_all, clamp_probs, logits_to_probs, probs_to_logits
 from minitorch_compile.tensor.grad_mode import enable_grad
-
-__all__ = [
-    "broadcast_all",
-    "clamp_probs",
-    "lazy_property",
-    "logits_to_probs",
-    "probs_to_logits",
-    "tril_matrix_to_vec",
-    "vec_to_tril_matrix",
-]
 
 
 class lazy_property:
