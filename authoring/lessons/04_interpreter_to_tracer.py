@@ -568,8 +568,9 @@ print(merge_equal_nodes(small).compact())
 
 # %%
 from minitorch_compile.course.drawings.beside import beside
+from minitorch_compile.fx.codegen import python_code
 
-beside("04_graph", GraphModule({}, captured).code)
+beside("04_graph", python_code(captured).src)
 
 # %% [markdown]
 # The same five operations with the same names, after the variables of your program. The class, the list, the names of

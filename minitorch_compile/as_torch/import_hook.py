@@ -39,6 +39,7 @@ OTHER_PLACES = {
     "torch.autograd.variable": "minitorch_compile.autograd",
     "torch.distributed.distributed_c10d": "minitorch_compile.distributed",
     "torch.distributions.utils": "minitorch_compile.distributions.parameters",
+    "torch.fx._symbolic_trace": "minitorch_compile.fx.symbolic_trace",
     "torch.nn.modules.channelshuffle": "minitorch_compile.nn.modules.pixelshuffle",
     "torch.nn.modules.module": "minitorch_compile.nn.module",
     "torch.nn.modules.utils": "minitorch_compile.nn.tuples",

@@ -50,20 +50,21 @@ def freeze(argument: Any) -> Any:
         items = [freeze(item) for item in argument]
         return type(argument)(*items) if hasattr(argument, "_fields") else tuple(items)
     if isinstance(argument, list):
-        return ImmutableList(map(freeze, argument))
+        return immutable_list(map(freeze, argument))
     if isinstance(argument, dict):
-        return ImmutableDict((key, freeze(item)) for key, item in argument.items())
+        return immutable_dict((key, freeze(item)) for key, item in argument.items())
     return argument
 
 
 def _refuse(self: Any, *_: Any, **__: Any) -> NoReturn:
     raise TypeError(
-        f"The arguments of a node can't be changed in place ({self!r}). "
-        "Assign to node.args or node.kwargs instead, so that the graph knows about the change."
+        f"{type(self).__name__!r} object does not support mutation. If you are attempting to modify the kwargs or args"
+        " of a torch.fx.Node object, instead create a new copy of it and assign the copy to the node: new_args = ... ;"
+        " node.args = new_args"
     )
 
 
-class ImmutableList(list):
+class immutable_list(list):
     """A list, to isinstance and ==, whose mutators raise TypeError."""
 
     append = extend = insert = pop = remove = clear = sort = reverse = _refuse
@@ -73,10 +74,10 @@ class ImmutableList(list):
         return hash(tuple(self))
 
     def __reduce__(self) -> Any:
-        return ImmutableList, (tuple(self),)
+        return immutable_list, (tuple(self),)
 
 
-class ImmutableDict(dict):
+class immutable_dict(dict):
     """A dict, to isinstance and ==, whose mutators raise TypeError."""
 
     update = pop = popitem = clear = setdefault = _refuse
@@ -86,4 +87,4 @@ class ImmutableDict(dict):
         return hash(frozenset(self.items()))
 
     def __reduce__(self) -> Any:
-        return ImmutableDict, (dict(self),)
+        return immutable_dict, (dict(self),)

@@ -1,4 +1,4 @@
-"""A graph as the source of a Python function.
+"""A graph as the source of a Python function, written for readers (PyTorch's text: `code_generator.py`).
 
 >>> from minitorch_compile.fx import Graph
 >>> import operator
@@ -22,10 +22,10 @@ from __future__ import annotations
 import builtins
 import operator
 from collections.abc import Iterable
-from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
+from minitorch_compile.fx.code_generator import PythonCode, attribute_path
 from minitorch_compile.fx.expressions import ExpressionWriter
 from minitorch_compile.fx.graph import Graph
 from minitorch_compile.fx.names import Namespace, identifier, is_dotted_name
@@ -36,15 +36,6 @@ from minitorch_compile.fx.targets import home_module, target_name
 LINE_LIMIT = 120
 INDENT = "    "
 _LITERALS = (bool, int, float, complex, str, bytes, type(None), type(...))
-
-
-@dataclass(frozen=True)
-class PythonCode:
-    """The source of `forward`, the globals it refers to, and which node each line (from 1) came from."""
-
-    src: str
-    globals: dict[str, Any]
-    line_map: dict[int, Node]
 
 
 def python_code(graph: Graph) -> PythonCode:
@@ -69,7 +60,7 @@ class _CodeWriter(ExpressionWriter):
         self.globals: dict[str, Any] = {}
         self.signature_length = 1
         self._last_place = ""
-        self._names = Namespace()
+        self._names = Namespace(for_globals=True)
         self._global_names: dict[int, str] = {}  # the id of an object -> its global name
         self._namespaces: dict[str, SimpleNamespace] = {}
         for node in graph.nodes:
@@ -118,7 +109,7 @@ class _CodeWriter(ExpressionWriter):
     # ------------------------------------------------------------------------------------------ names
 
     def attribute(self, name: str) -> str:
-        return f"self.attributes[{name!r}]"
+        return attribute_path("self", name)
 
     def target(self, target: Any) -> str:
         """A callable, reachable under the name that a reader knows it by."""

@@ -112,12 +112,28 @@ def _called_name(node: Node) -> str:
     return name.rpartition(".")[2]  # F.dropout is a dropout
 
 
-def is_impure(node: Node) -> bool:
-    """Whether dropping the node, though nobody uses its value, would change what the program does."""
+def is_impure(node: Node, impure_random: bool = True) -> bool:
+    """Whether dropping the node, though nobody uses its value, would change what the program does. `impure_random`:
+    whether that counts which random numbers the others get."""
     if node.op in ("placeholder", "output"):
         return True
+    if node.op == "call_module":
+        return _is_impure_module(node)
     tracks = _called_name(node) in _TRACKING_NAMES or _argument(node, "max_norm") is not None
-    return _has_side_effect(node) or tracks or writes(node) or is_random(node)
+    return _has_side_effect(node) or tracks or writes(node) or (impure_random and is_random(node))
+
+
+def _is_impure_module(node: Node) -> bool:
+    """Whether calling a module does more than compute. A program's own modules say so by `_is_impure`; of layers it is
+    known: those that are told to write in place, that draw numbers, or that keep statistics of what they see."""
+    owner = node.graph.owning_module
+    if owner is None:
+        return True  # who knows what is called
+    module = owner.attributes[str(node.target)]
+    if getattr(module, "_is_impure", False) or getattr(module, "inplace", False):
+        return True
+    draws_or_tracks = hasattr(module, "p") or getattr(module, "track_running_stats", False)
+    return bool(draws_or_tracks and getattr(module, "training", True))
 
 
 def makes_new_storage(node: Node) -> bool:

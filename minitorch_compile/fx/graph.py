@@ -31,17 +31,19 @@ API and semantics are those of torch.fx.
 
 from __future__ import annotations
 
+import inspect
+import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.fx.arguments import map_arg
-from minitorch_compile.fx.names import Namespace
+from minitorch_compile.fx.names import Namespace, snake_case
 from minitorch_compile.fx.node import OPCODES, Node, Target
 from minitorch_compile.fx.targets import short_name
 
 if TYPE_CHECKING:
-    from minitorch_compile.fx.codegen import PythonCode
+    from minitorch_compile.fx.code_generator import CodeGen, PythonCode
     from minitorch_compile.fx.graph_module import GraphModule
     from minitorch_compile.fx.graph_view import GraphView
 
@@ -75,15 +77,35 @@ class NodeList:
         return repr(list(self))
 
 
+class InsertPoint:
+    """Where new nodes of a graph go, until the end of a `with`."""
+
+    def __init__(self, graph: Graph, before: Node) -> None:
+        if before.graph is not graph:
+            raise AssertionError(f"inserting_before/after: node '{before.name}' is not in the graph.")
+        self.graph, self.saved = graph, graph._insert_before
+        graph._insert_before = before
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *error: object) -> None:
+        self.graph._insert_before = self.saved
+
+
 class Graph:
     """Nodes in execution order, and the place where the next one will go (at the end, unless told otherwise)."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self, owning_module: GraphModule | None = None, tracer_cls: type | None = None, tracer_extras: Any = None
+    ) -> None:
         self._root = Node(self, "", "root", "", (), {})  # closes the ring; never seen from outside
         self._insert_before = self._root
         self._names = Namespace()
         self._node_count = 0
-        self.owning_module: GraphModule | None = None
+        self.owning_module = owning_module
+        self._tracer_cls, self._tracer_extras = tracer_cls, tracer_extras
+        self._own_codegen: CodeGen | None = None
 
     @property
     def nodes(self) -> NodeList:
@@ -98,43 +120,47 @@ class Graph:
         args: tuple[Any, ...] | None = None,
         kwargs: dict[str, Any] | None = None,
         name: str | None = None,
+        type_expr: Any | None = None,
     ) -> Node:
-        """Insert a node of any kind. `name` is a wish; the node's name is unique in the graph."""
+        """Insert a node of any kind. `name` is a wish; the node's name is unique in the graph. `type_expr`: how the
+        program annotates the value."""
         if op not in OPCODES:
-            raise ValueError(f"create_node: op must be one of {', '.join(OPCODES)}, but got {op!r}.")
-        if op == "call_function" and not callable(target):
-            raise TypeError(f"create_node: the target of a call_function must be callable, but got {target!r}.")
-        if op != "call_function" and not isinstance(target, str):
-            raise TypeError(f"create_node: the target of a {op} must be a string, but got {target!r}.")
+            raise AssertionError(f"op {op!r} is not in _legal_ops: expected one of {', '.join(OPCODES)}")
         unique = self._names.create_name(name or short_name(target))
-        node = Node(self, unique, op, target, args or (), kwargs or {})
+        node = Node(self, unique, op, target, args or (), kwargs or {}, type_expr)
         self._insert_before.prepend(node)
         self._node_count += 1
+        if self.owning_module is not None:
+            self.owning_module._node_created(node)
         return node
 
-    def placeholder(self, name: str, default_value: Any = REQUIRED) -> Node:
+    def placeholder(self, name: str, type_expr: Any | None = None, default_value: Any = REQUIRED) -> Node:
         """An argument of the function that the graph is."""
-        return self.create_node("placeholder", name, () if default_value is REQUIRED else (default_value,))
+        default = () if default_value is REQUIRED or default_value is inspect.Parameter.empty else (default_value,)
+        return self.create_node("placeholder", name, default, type_expr=type_expr)
 
-    def get_attr(self, qualified_name: str) -> Node:
+    def get_attr(self, qualified_name: str, type_expr: Any | None = None) -> Node:
         """A constant kept in the graph module under this name."""
-        return self.create_node("get_attr", qualified_name)
+        self._warn_unless_there("get_attr", qualified_name)
+        return self.create_node("get_attr", qualified_name, type_expr=type_expr)
 
     def call_function(
         self,
         the_function: Callable[..., Any],
         args: tuple[Any, ...] | None = None,
         kwargs: dict[str, Any] | None = None,
+        type_expr: Any | None = None,
         name: str | None = None,
     ) -> Node:
         """`the_function(*args, **kwargs)`."""
-        return self.create_node("call_function", the_function, args, kwargs, name)
+        return self.create_node("call_function", the_function, args, kwargs, name, type_expr)
 
     def call_method(
         self,
         method_name: str,
         args: tuple[Any, ...] | None = None,
         kwargs: dict[str, Any] | None = None,
+        type_expr: Any | None = None,
         name: str | None = None,
     ) -> Node:
         """`args[0].method_name(*args[1:], **kwargs)`."""
@@ -142,38 +168,49 @@ class Graph:
             raise ValueError(
                 f"call_method: args must begin with the object whose {method_name!r} is called; it is empty."
             )
-        return self.create_node("call_method", method_name, args, kwargs, name)
+        return self.create_node("call_method", method_name, args, kwargs, name, type_expr)
 
     def call_module(
         self,
         module_name: str,
         args: tuple[Any, ...] | None = None,
         kwargs: dict[str, Any] | None = None,
+        type_expr: Any | None = None,
         name: str | None = None,
     ) -> Node:
         """Call the graph module's attribute `module_name`."""
-        return self.create_node("call_module", module_name, args, kwargs, name)
+        self._warn_unless_there("call_module", module_name)
+        return self.create_node("call_module", module_name, args, kwargs, name, type_expr)
 
-    def output(self, result: Any) -> Node:
+    def _warn_unless_there(self, op: str, name: str) -> None:
+        if self.owning_module is not None and name not in self.owning_module.attributes:
+            warnings.warn(
+                f"Attempted to insert a {op} Node with no underlying reference in the owning GraphModule! Call"
+                " GraphModule.add_submodule to add the necessary submodule, GraphModule.add_parameter to add the"
+                " necessary Parameter, or nn.Module.register_buffer to add the necessary buffer",
+                stacklevel=3,
+            )
+
+    def output(self, result: Any, type_expr: Any | None = None) -> Node:
         """What the function returns; the last node of a graph."""
-        return self.create_node("output", "output", (result,))
+        return self.create_node("output", "output", (result,), type_expr=type_expr)
 
     # ------------------------------------------------------------------------------------------ copying
 
     def node_copy(self, node: Node, arg_transform: Callable[[Node], Any] = lambda node: node) -> Node:
         """Insert a copy of `node`, usually from another graph; `arg_transform` gives the counterpart of each input."""
         args, kwargs = map_arg((node.args, node.kwargs), arg_transform)
-        copy = self.create_node(node.op, node.target, args, kwargs, node.name)
+        copy = self.create_node(node.op, node.target, args, kwargs, node.name, node.type)
         copy.meta = dict(node.meta)
         return copy
 
-    def graph_copy(self, graph: Graph, val_map: dict[Node, Any], return_output_node: bool = False) -> Any:
-        """Insert copies of all nodes of `graph` that are not keys of `val_map` yet, and enter them there.
+    def graph_copy(self, g: Graph, val_map: dict[Node, Any], return_output_node: bool = False) -> Any:
+        """Insert copies of all nodes of `g` that are not keys of `val_map` yet, and enter them there.
 
-        Returns the value that `graph` returns, in terms of this graph (with `return_output_node`, also its output
+        Returns the value that `g` returns, in terms of this graph (with `return_output_node`, also its output
         node). The output node itself is not copied, so that several graphs can be joined.
         """
-        for node in graph.nodes:
+        for node in g.nodes:
             if node in val_map:
                 continue
             if node.op == "output":
@@ -184,27 +221,31 @@ class Graph:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Graph:
         """A graph with its own nodes; targets, constants and the values in `meta` are shared."""
-        copy = Graph()
+        copy = Graph(tracer_cls=self._tracer_cls)
+        copy._own_codegen = deepcopy(self._own_codegen, memo)
         val_map: dict[Node, Node] = {}
         memo[id(self)] = copy
         for node in self.nodes:
             val_map[node] = copy.node_copy(node, val_map.__getitem__)
+            memo[id(node)] = val_map[node]
         return copy
 
     # ------------------------------------------------------------------------------------------ changing
 
     def erase_node(self, to_erase: Node) -> None:
         """Remove a node that nobody uses."""
-        if to_erase.graph is not self:
-            raise RuntimeError(f"erase_node: node '{to_erase.name}' belongs to another graph.")
         if to_erase.users:
-            users = ", ".join(user.name for user in to_erase.users)
             raise RuntimeError(
-                f"erase_node: tried to erase node '{to_erase.name}' but it still has {len(to_erase.users)} users in "
-                f"the graph: {users}. Call {to_erase.name}.replace_all_uses_with(...) first."
+                f"Tried to erase Node {to_erase} but it still had {len(to_erase.users)} users in the graph:"
+                f" {to_erase.users}! Call {to_erase.name}.replace_all_uses_with(...) first."
             )
+        if to_erase.graph is not self:
+            raise RuntimeError(f"Attempting to remove {to_erase} from wrong graph: it belongs to another graph.")
         if to_erase._erased:
+            warnings.warn(f"erase_node({to_erase}) on an already erased node", stacklevel=2)
             return
+        if self.owning_module is not None:
+            self.owning_module._node_erased(to_erase)
         if self._insert_before is to_erase:
             self._insert_before = to_erase._next
         to_erase.args, to_erase.kwargs = (), {}
@@ -212,20 +253,14 @@ class Graph:
         to_erase._erased = True  # it keeps its links: an iteration that stands on it can go on
         self._node_count -= 1
 
-    @contextmanager
-    def inserting_before(self, node: Node) -> Iterator[None]:
-        """Inside, new nodes go directly before `node`, in the order in which they are made."""
-        if node.graph is not self:
-            raise RuntimeError(f"inserting_before/after: node '{node.name}' belongs to another graph.")
-        saved, self._insert_before = self._insert_before, node
-        try:
-            yield
-        finally:
-            self._insert_before = saved
+    def inserting_before(self, n: Node | None = None) -> InsertPoint:
+        """Inside a `with`, new nodes go directly before `n` (before all others, if None), in the order in which they
+        are made. Without a `with`, from now on."""
+        return InsertPoint(self, self._root._next if n is None else n)
 
-    def inserting_after(self, node: Node) -> Any:
-        """Inside, new nodes go behind `node`, in the order in which they are made."""
-        return self.inserting_before(node._next)
+    def inserting_after(self, n: Node | None = None) -> InsertPoint:
+        """As `inserting_before`, but behind `n`; behind all others, if None."""
+        return InsertPoint(self, self._root if n is None else n._next)
 
     def eliminate_dead_code(self, is_impure_node: Callable[[Node], bool] | None = None) -> bool:
         """Erase what has no users and no effect. Returns whether anything changed."""
@@ -245,8 +280,8 @@ class Graph:
                 return node
         raise RuntimeError("output_node: the graph has no output node. Finish it with graph.output(value).")
 
-    def find_nodes(self, *, op: str, target: Target | None = None) -> list[Node]:
-        """All nodes of a kind (and target), in execution order."""
+    def find_nodes(self, *, op: str, target: Target | None = None, sort: bool = True) -> list[Node]:
+        """All nodes of a kind (and target), in execution order, whatever `sort` says."""
         return [node for node in self.nodes if node.op == op and (target is None or node.target == target)]
 
     def lint(self) -> None:
@@ -255,11 +290,44 @@ class Graph:
 
         lint(self)
 
-    def python_code(self) -> PythonCode:
-        """The graph as the source of a Python function `forward`, with the globals that it needs."""
-        from minitorch_compile.fx.codegen import python_code
+    def python_code(self, root_module: str = "self", **options: Any) -> PythonCode:
+        """The graph as the source of a Python function `forward`, with the globals that it needs. Options: see
+        `code_generator.CodeGen`."""
+        return self._codegen._gen_python_code(self.nodes, root_module, **options)
 
-        return python_code(self)
+    @property
+    def _codegen(self) -> CodeGen:
+        """Who writes the code: by default, PyTorch's text."""
+        if self._own_codegen is None:
+            from minitorch_compile.fx.code_generator import CodeGen
+
+            self._own_codegen = CodeGen()
+        return self._own_codegen
+
+    @_codegen.setter
+    def _codegen(self, codegen: CodeGen) -> None:
+        self._own_codegen = codegen
+
+    def set_codegen(self, codegen: CodeGen) -> None:
+        """Let `codegen` write the code from now on."""
+        self._codegen = codegen
+
+    def on_generate_code(self, make_transformer: Callable[[Any], Any]) -> Any:
+        """Let a function change the lines of the code: `make_transformer` is given the one before, or None. What is
+        returned is a context manager, at whose end the one before holds again."""
+        return self._codegen.transform_body(make_transformer)
+
+    def process_inputs(self, *args: Any) -> Any:
+        """The arguments of the function as those of the graph: they differ if the code flattens them."""
+        return self._codegen.process_inputs(*args)
+
+    def process_outputs(self, out: Any) -> Any:
+        """The value of the graph as that of the function."""
+        return self._codegen.process_outputs(out)
+
+    def _target_to_str(self, target: Target) -> str:
+        """The name that a tracer wishes for a node."""
+        return snake_case(short_name(target))
 
     def compact(self) -> str:
         """The graph in one line, `x, w -> (x @ w).relu()`: for docstrings and small examples."""
@@ -285,3 +353,19 @@ class Graph:
         return format_graph(self)
 
     __repr__ = __str__
+
+
+# PyTorch has these names in this module, too.
+ELSEWHERE = ("CodeGen", "PythonCode", "inplace_methods", "magic_methods", "reflectable_magic_methods")
+
+
+def __getattr__(name: str) -> Any:
+    if name in ELSEWHERE:
+        from minitorch_compile.fx import code_generator
+
+        return getattr(code_generator, name)
+    if name in ("_PyTreeCodeGen", "_PyTreeInfo"):
+        from minitorch_compile.fx import pytree_code
+
+        return getattr(pytree_code, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

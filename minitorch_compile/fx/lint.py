@@ -9,7 +9,7 @@ A pass that leaves a graph broken is best caught where it happened, so tests and
 >>> relu.args = (exp,)
 >>> graph.lint()
 Traceback (most recent call last):
-RuntimeError: lint: node 'relu' reads 'exp', which is computed only after it. Move 'exp' up or 'relu' down.
+RuntimeError: lint: Argument 'exp' of Node 'relu' was used before it has been defined! Move 'exp' up or 'relu' down.
 """
 
 from __future__ import annotations
@@ -61,10 +61,14 @@ def _check_inputs(node: Node, seen: dict[str, Node]) -> None:
         if source._erased:
             _fail(f"node '{node.name}' reads '{source.name}', which was erased.")
         if source.graph is not node.graph:
-            _fail(f"node '{node.name}' reads '{source.name}', which belongs to another graph.")
+            _fail(
+                f"Argument '{source.name}' of Node '{node.name}' does not belong to this Graph, but was used as an"
+                " argument! If you are copying nodes from another graph, make sure to use ``arg_transform`` on"
+                " node_copy() to remap values"
+            )
         if seen.get(source.name) is not source:
             _fail(
-                f"node '{node.name}' reads '{source.name}', which is computed only after it. "
+                f"Argument '{source.name}' of Node '{node.name}' was used before it has been defined! "
                 f"Move '{source.name}' up or '{node.name}' down."
             )
         if node not in source.users:

@@ -14,14 +14,19 @@ import keyword
 import re
 
 _NOT_IN_A_NAME = re.compile(r"\W+", re.ASCII)
+_HUMP = re.compile(r"(?<=[a-z])([A-Z])")
 _NUMBERED = re.compile(r"(.+)_(\d+)")
 _RESERVED = frozenset(keyword.kwlist) | frozenset(dir(builtins)) | {"self"}
+# Names that generated code has uses for, as PyTorch writes it.
+_USED_IN_CODE = _RESERVED | {"inf", "nan", "NoneType", "torch", "device", "fx_pytree", "pytree"}
 
 
 class Namespace:
-    """The names given so far, and the next number to try for each stem."""
+    """The names given so far, and the next number to try for each stem. `for_globals`: names that code has uses for
+    may be given, to these very things."""
 
-    def __init__(self) -> None:
+    def __init__(self, for_globals: bool = False) -> None:
+        self._reserved = _RESERVED if for_globals else _USED_IN_CODE
         self._used: set[str] = set()
         self._next_number: dict[str, int] = {}
 
@@ -31,7 +36,7 @@ class Namespace:
     def create_name(self, wish: str) -> str:
         """`wish` made into an identifier, with the smallest free number behind it if the plain name is taken."""
         name = identifier(wish)
-        if name in self._used or name in _RESERVED:
+        if name in self._used or name in self._reserved:
             name = self._numbered(name)
         self._used.add(name)
         return name
@@ -58,3 +63,14 @@ def identifier(text: str) -> str:
 def is_dotted_name(text: str) -> bool:
     """Whether `text` could be written in Python as a name with attributes: `ops.add`, `x`."""
     return all(part.isidentifier() and not keyword.iskeyword(part) for part in text.split("."))
+
+
+def snake_case(text: str) -> str:
+    """PyTorch's wish for a node's name: `MaxPool` -> `max_pool`, `__call__` -> `call`.
+
+    >>> [snake_case(text) for text in ("TensorPair", "A", "layers.0.ReLU", "__call__")]
+    ['tensor_pair', 'a', 'layers.0.re_lu', 'call']
+    """
+    if text.startswith("__") and text.endswith("__"):
+        text = text[2:-2]
+    return _HUMP.sub(r"_\1", text).lower()

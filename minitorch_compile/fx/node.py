@@ -28,13 +28,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from minitorch_compile.fx.arguments import freeze, map_arg
+from minitorch_compile.fx.arguments import freeze, map_aggregate, map_arg
 
 if TYPE_CHECKING:
     from minitorch_compile.fx.graph import Graph
 
+__all__ = ["OPCODES", "Node", "Target", "has_side_effect", "map_aggregate", "map_arg"]
+
 OPCODES = ("placeholder", "get_attr", "call_function", "call_method", "call_module", "output")
 Target = Callable[..., Any] | str
+Argument = Any  # nodes and constants in any nesting
 
 
 class Node:
@@ -46,16 +49,30 @@ class Node:
 
     __slots__ = (
         "graph", "name", "op", "target", "users", "meta", "_args", "_kwargs", "_inputs", "_prev", "_next", "_erased",
-        "__weakref__",
+        "type", "__dict__", "__weakref__",
     )  # fmt: skip
 
     def __init__(
-        self, graph: Graph, name: str, op: str, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]
+        self,
+        graph: Graph,
+        name: str,
+        op: str,
+        target: Target,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        return_type: Any | None = None,
     ) -> None:
+        if callable(target) != (op == "call_function"):
+            wanted = "Callable" if op == "call_function" else "str"
+            raise ValueError(
+                f"Node [graph = {graph}, name = {name!r}] target {target} has type {type(target).__name__} but a"
+                f" {wanted} is expected"
+            )
         self.graph = graph
         self.name = name
         self.op = op
         self.target = target
+        self.type = return_type  # the annotation that the program has for the value
         self.users: dict[Node, None] = {}  # a dict, not a set: iteration order must not depend on addresses
         self.meta: dict[str, Any] = {}
         self._inputs: dict[Node, None] = {}
@@ -91,18 +108,39 @@ class Node:
         for node in self._inputs:
             node.users[self] = None
 
-    def update_arg(self, index: int, value: Any) -> None:
-        """Replace the positional argument at `index`."""
-        self.args = self._args[:index] + (value,) + self._args[index + 1 :]
+    def update_arg(self, idx: int, arg: Any) -> None:
+        """Replace the positional argument at `idx`."""
+        args = list(self._args)
+        args[idx] = arg
+        self.args = tuple(args)
 
-    def update_kwarg(self, name: str, value: Any) -> None:
-        """Set the keyword argument `name`."""
-        self.kwargs = {**self._kwargs, name: value}
+    def insert_arg(self, idx: int, arg: Any) -> None:
+        """Put another positional argument before the one at `idx`."""
+        if not 0 <= idx <= len(self._args):
+            raise AssertionError("insert_args index must be between 0 and len(self.args)")
+        self.args = self._args[:idx] + (arg,) + self._args[idx:]
+
+    def update_kwarg(self, key: str, arg: Any) -> None:
+        """Set the keyword argument `key`."""
+        self.kwargs = {**self._kwargs, key: arg}
 
     @property
     def all_input_nodes(self) -> list[Node]:
         """The nodes that stand anywhere in the arguments, each once, in order of appearance."""
         return list(self._inputs)
+
+    @property
+    def _input_nodes(self) -> dict[Node, None]:
+        return self._inputs  # PyTorch's name
+
+    @property
+    def stack_trace(self) -> str | None:
+        """Where in the program the node came from, if the tracer was asked to remember it; innermost frame last."""
+        return self.meta.get("stack_trace")
+
+    @stack_trace.setter
+    def stack_trace(self, trace: str | None) -> None:
+        self.meta["stack_trace"] = trace
 
     # ------------------------------------------------------------------------------------------ rewriting
 
@@ -114,17 +152,34 @@ class Node:
     def replace_all_uses_with(
         self,
         replace_with: Node,
-        delete_user_cb: Callable[[Node], bool] = lambda user: True,
+        delete_user_cb: Callable[[Node], bool] | None = None,
         *,
         propagate_meta: bool = False,
     ) -> list[Node]:
         """Let each user (for which `delete_user_cb` is true) read `replace_with` instead. Returns those users."""
         if propagate_meta:
-            replace_with.meta = {**self.meta, **replace_with.meta}
-        changed = [user for user in self.users if delete_user_cb(user)]
+            if replace_with.meta:
+                raise AssertionError(
+                    "Called node.replace_all_uses_with(replace_with, propagate_meta=True), but replace_with already"
+                    " has .meta keys"
+                )
+            replace_with.meta.update(self.meta)
+        changed = [user for user in self.users if delete_user_cb is None or delete_user_cb(user)]
         for user in changed:
+            self._tell_replaced(replace_with, user)
             user.replace_input_with(self, replace_with)
         return changed
+
+    def _tell_replaced(self, replacement: Node, user: Node) -> None:
+        """To those who asked their graph module to be told (`GraphModule._register_replace_node_hook`)."""
+        module = self.graph.owning_module
+        for hook in getattr(module, "_replace_hooks", ()):
+            hook(old=self, new=replacement.name, user=user)
+
+    def _rename(self, candidate: str) -> None:
+        """Give the node a name like `candidate`, unique in its graph."""
+        if candidate != self.name:
+            self.name = self.graph._names.create_name(candidate)
 
     # ------------------------------------------------------------------------------------------ order
 
@@ -138,36 +193,87 @@ class Node:
         """The node executed before this one."""
         return self._prev
 
-    def prepend(self, node: Node) -> None:
-        """Move `node` to directly before this one."""
-        if node.graph is not self.graph:
-            raise RuntimeError(f"prepend: node '{node.name}' belongs to another graph. Copy it with graph.node_copy.")
-        if node is not self:
-            node._unlink()
-            node._prev, node._next = self._prev, self
-            self._prev._next = self._prev = node
+    def prepend(self, x: Node) -> None:
+        """Move `x` to directly before this node."""
+        if x.graph is not self.graph:
+            raise AssertionError(
+                f"Attempting to move a Node into a different Graph: '{x.name}' belongs to another. Copy it with"
+                " graph.node_copy."
+            )
+        if x is not self:
+            x._unlink()
+            x._prev, x._next = self._prev, self
+            self._prev._next = self._prev = x
 
-    def append(self, node: Node) -> None:
-        """Move `node` to directly after this one."""
-        if node is not self and node is not self._next:
-            self._next.prepend(node)
+    def append(self, x: Node) -> None:
+        """Move `x` to directly after this node."""
+        if x is not self and x is not self._next:
+            self._next.prepend(x)
 
     def _unlink(self) -> None:
         self._prev._next, self._next._prev = self._next, self._prev
 
     # ------------------------------------------------------------------------------------------ looking
 
-    def is_impure(self) -> bool:
-        """Whether running this node does more than compute its value, so that it must stay even if nobody uses it."""
+    def is_impure(self, impure_random: bool = True) -> bool:
+        """Whether running this node does more than compute its value, so that it must stay even if nobody uses it.
+
+        `impure_random`: whether drawing random numbers counts.
+        """
         from minitorch_compile.fx.effects import is_impure
 
-        return is_impure(self)
+        return is_impure(self, impure_random)
 
-    def format_node(self) -> str:
+    def normalized_arguments(
+        self,
+        root: Any,
+        arg_types: tuple[Any, ...] | None = None,
+        kwarg_types: dict[str, Any] | None = None,
+        normalize_to_only_use_kwargs: bool = False,
+    ) -> Any:
+        """The arguments with defaults filled in, by keyword if wanted; None if there is no telling. `root` has the
+        modules that are called."""
+        from minitorch_compile.fx.operator_schemas import normalize_node
+
+        return normalize_node(self, root, arg_types, kwarg_types, normalize_to_only_use_kwargs)
+
+    def format_node(
+        self, placeholder_names: list[str] | None = None, maybe_return_typename: list[str] | None = None
+    ) -> str:
         """The node as torch.fx prints it."""
         from minitorch_compile.fx.printer import format_node
 
         return format_node(self)
 
+    @staticmethod
+    def _pretty_print_target(target: Any) -> str:
+        from minitorch_compile.fx.targets import listed_name
+
+        return listed_name(target)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Node:
+        return memo.get(id(self), self)  # a node is copied with its graph, and not for itself
+
     def __repr__(self) -> str:
         return self.name
+
+
+def has_side_effect(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """Register a function whose calls must never be dropped or merged; also a decorator."""
+    from minitorch_compile.fx import effects
+
+    return effects.has_side_effect(fn)
+
+
+def _format_arg(arg: Any, max_list_len: float = float("inf")) -> str:
+    """An argument as listings have it, of a longer list only the beginning."""
+    from minitorch_compile.fx.printer import listed_argument
+
+    return listed_argument(arg, max_list_len)
+
+
+def _get_qualified_name(func: Callable[..., Any]) -> str:
+    """PyTorch's name for `targets.qualified_name`."""
+    from minitorch_compile.fx.targets import qualified_name
+
+    return qualified_name(func)

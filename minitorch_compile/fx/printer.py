@@ -25,7 +25,8 @@ from minitorch_compile.fx.effects import writes
 from minitorch_compile.fx.expressions import BINARY, UNARY, ExpressionWriter
 from minitorch_compile.fx.graph import Graph
 from minitorch_compile.fx.node import Node
-from minitorch_compile.fx.targets import short_name, target_name
+from minitorch_compile.fx.targets import listed_name, short_name, target_name
+from minitorch_compile.fx.type_names import type_name
 from minitorch_compile.source_place import source_place
 from minitorch_compile.symbolic import SymInt, surely_equal
 
@@ -86,25 +87,34 @@ def stack_text(node: Node) -> str:
 # ---------------------------------------------------------------------------------------------- torch.fx's listing
 
 
-class _PercentWriter(ExpressionWriter):
-    """Writes nodes as %name, as LLVM does."""
-
-    def node(self, node: Node) -> str:
-        return f"%{node.name}"
+def listed_argument(value: Any, most: float = float("inf")) -> str:
+    """An argument in the listing: nodes as %name, as in LLVM; of a list at most so many items."""
+    if hasattr(value, "_custom_fx_repr_fn"):
+        return value._custom_fx_repr_fn()
+    if isinstance(value, Node):
+        return f"%{value.name}"
+    if isinstance(value, (tuple, list)):
+        shown = [listed_argument(item) for item in value[: len(value) if most == float("inf") else int(most)]]
+        left = f", ...[total_len={len(value)}]" if most < len(value) else ""
+        if isinstance(value, list):
+            return f"[{', '.join(shown)}{left}]"
+        return f"({shown[0]},)" if len(value) == 1 and not left else f"({', '.join(shown)}{left})"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {listed_argument(item)}" for key, item in value.items()) + "}"
+    return str(value)
 
 
 def format_node(node: Node) -> str:
     """One line of torch.fx's listing."""
-    write = _PercentWriter().argument
     if node.op == "output":
         return f"return {node.args[0]}"
-    head = f"%{node.name} : [num_users={len(node.users)}] = {node.op}[target={target_name(node.target)}]"
+    kind = "" if node.type is None else f"{type_name(node.type)} "
+    head = f"%{node.name} : {kind}[num_users={len(node.users)}] = {node.op}[target={listed_name(node.target)}]"
     if node.op == "get_attr":
         return head
     if node.op == "placeholder":
-        return f"{head}(default={write(node.args[0])})" if node.args else head
-    kwargs = ", ".join(f"{name}: {write(value)}" for name, value in node.kwargs.items())
-    return f"{head}(args = {write(node.args)}, kwargs = {{{kwargs}}})"
+        return f"{head}(default={node.args[0]})" if node.args else head
+    return f"{head}(args = {listed_argument(node.args)}, kwargs = {listed_argument(node.kwargs)})"
 
 
 def format_graph(graph: Graph) -> str:

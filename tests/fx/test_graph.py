@@ -75,7 +75,7 @@ def test_arguments_can_not_be_changed_behind_the_graphs_back(chain):
     graph, x, *_ = chain
     node = graph.call_function(print, ([x], {"a": [x]}))
     for change in (lambda: node.args[0].append(x), lambda: node.args[1].update(b=x), lambda: node.args[1]["a"].pop()):
-        with pytest.raises(TypeError, match="Assign to node.args or node.kwargs instead"):
+        with pytest.raises(TypeError, match="object does not support mutation.*assign the copy to the node"):
             change()
 
 
@@ -88,7 +88,7 @@ def test_map_arg_gives_containers_that_can_be_changed(chain):
 
 def test_erasing_a_used_node_names_its_users(chain):
     graph, x, add, mul, output = chain
-    with pytest.raises(RuntimeError, match="erase node 'add' but it still has 1 users in the graph: mul"):
+    with pytest.raises(RuntimeError, match="erase Node add but it still had 1 users in the graph: {mul: None}"):
         graph.erase_node(add)
 
 
@@ -175,14 +175,14 @@ def test_a_node_of_another_graph_is_refused(chain):
     graph, x, *_ = chain
     other = Graph().placeholder("y")
     for use in (lambda: x.prepend(other), lambda: graph.erase_node(other)):
-        with pytest.raises(RuntimeError, match="'y' belongs to another graph"):
+        with pytest.raises((AssertionError, RuntimeError), match="different Graph: 'y'|remove y from wrong graph"):
             use()
 
 
 @pytest.mark.parametrize("make, error, message", [
-    (lambda g: g.create_node("call", "f"), ValueError, "op must be one of placeholder, .* but got 'call'"),
-    (lambda g: g.call_function("relu"), TypeError, "target of a call_function must be callable, but got 'relu'"),
-    (lambda g: g.create_node("call_method", len), TypeError, "target of a call_method must be a string"),
+    (lambda g: g.create_node("call", "f"), AssertionError, "op 'call' is not in _legal_ops: expected one of"),
+    (lambda g: g.call_function("relu"), ValueError, "target relu has type str but a Callable is expected"),
+    (lambda g: g.create_node("call_method", len), ValueError, "target <built-in .* but a str is expected"),
     (lambda g: g.call_method("relu"), ValueError, "args must begin with the object"),
     (lambda g: g.output_node(), RuntimeError, "no output node"),
 ])  # fmt: skip
@@ -291,8 +291,8 @@ def broken_kind(graph, x, add, mul, output):
 
 
 @pytest.mark.parametrize("damage, message", [
-    (broken_order, "'add' reads 'mul', which is computed only after it"),
-    (broken_foreign, "'add' reads 'other', which belongs to another graph"),
+    (broken_order, "'mul' of Node 'add' was used before it has been defined"),
+    (broken_foreign, "'other' of Node 'add' does not belong to this Graph"),
     (broken_erased, "'add' reads 'neg', which was erased"),
     (broken_names, "two nodes are named 'add'"),
     (broken_after_output, "'neg' stands behind the output node"),
@@ -320,7 +320,7 @@ def test_lint_checks_the_attributes_of_the_owning_module():
 def test_the_listing_is_that_of_torch_fx():
     graph = Graph()
     x = graph.placeholder("x")
-    y = graph.placeholder("y", 2)
+    y = graph.placeholder("y", default_value=2)
     w = graph.get_attr("w")
     add = graph.call_function(operator.add, (x, w), {"alpha": y})
     graph.output((add, [x, None]))

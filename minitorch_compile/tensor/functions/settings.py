@@ -102,7 +102,7 @@ def typename(obj: Any) -> str:
     if isinstance(obj, (dtype, device)):
         return f"torch.{kind.__qualname__}"
     module = getattr(kind, "__module__", "") or ""
-    name = getattr(kind, "__qualname__", kind.__class__.__qualname__)
+    name: str = getattr(kind, "__qualname__", "") or getattr(kind, "__name__", kind.__class__.__qualname__)
     return (
         name if module in ("", "builtins", "__builtin__") else f"{module.replace('minitorch_compile', 'torch')}.{name}"
     )
