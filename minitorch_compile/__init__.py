@@ -16,6 +16,7 @@ from minitorch_compile import own_builtins
 from math import e, inf, nan, pi
 
 from minitorch_compile import (
+    _C,
     _dynamo,
     _logging,
     _subclasses,
@@ -41,6 +42,7 @@ from minitorch_compile import (
     onnx,
     ops,
     optim,
+    overrides,
     profiler,
     random,
     sparse,

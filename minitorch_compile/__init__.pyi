@@ -14,6 +14,7 @@ from math import e as e
 from math import inf as inf
 from math import nan as nan
 from math import pi as pi
+from minitorch_compile import _C as _C
 from minitorch_compile import _dynamo as _dynamo
 from minitorch_compile import _logging as _logging
 from minitorch_compile import _subclasses as _subclasses
@@ -39,6 +40,7 @@ from minitorch_compile import nn as nn
 from minitorch_compile import onnx as onnx
 from minitorch_compile import ops as ops
 from minitorch_compile import optim as optim
+from minitorch_compile import overrides as overrides
 from minitorch_compile import profiler as profiler
 from minitorch_compile import random as random
 from minitorch_compile import sparse as sparse

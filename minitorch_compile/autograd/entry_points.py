@@ -20,6 +20,7 @@ from minitorch_compile.autograd.hooks import retain_grad
 from minitorch_compile.autograd.node import Edge
 from minitorch_compile.autograd.reachable import leading_to
 from minitorch_compile.tensor import ops
+from minitorch_compile.tensor.dispatch.overrides import DisableTorchFunctionSubclass, state, watching
 from minitorch_compile.tensor.dispatch.transform_stack import refuse_in_transforms
 from minitorch_compile.tensor.memory.strides import numel
 from minitorch_compile.tensor.tensor_base import TensorBase
@@ -40,6 +41,10 @@ def backward(
     freed unless `retain_graph`, which is `create_graph` unless given; with `create_graph` the gradients can be
     differentiated. `inputs` may also be tensors that aren't leaves. `grad_variables` is the old name of `grad_tensors`.
     """
+    if watching and not state.subclasses_off:  # gradients are plain tensors
+        with DisableTorchFunctionSubclass():
+            backward(tensors, grad_tensors, retain_graph, create_graph, grad_variables, inputs)
+        return
     refuse_in_transforms("backward")
     outputs = _sequence(tensors, "tensors")
     given = _given_gradients(outputs, grad_variables if grad_tensors is None else grad_tensors)
@@ -74,6 +79,12 @@ def grad(
     RuntimeError for an input that the outputs don't depend on, unless `allow_unused`: then its gradient is None, or
     zeros with `materialize_grads`.
     """
+    if watching and not state.subclasses_off:  # gradients are plain tensors
+        with DisableTorchFunctionSubclass():
+            return grad(
+                outputs, inputs, grad_outputs, retain_graph, create_graph, only_inputs, allow_unused, is_grads_batched,
+                materialize_grads,
+            )  # fmt: skip
     if not only_inputs:
         warn_user(
             "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other"

@@ -19,6 +19,7 @@ import numpy as np
 
 from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.dispatch.captured_memory import refuse_captured
+from minitorch_compile.tensor.dispatch.overrides import _disabled_torch_function_impl
 from minitorch_compile.tensor.memory.size import Size
 from minitorch_compile.tensor.memory.storage import Storage
 from minitorch_compile.tensor.tensor_base import FakeDataError
@@ -39,6 +40,7 @@ class BatchTensor(Tensor):
     level: int
     is_confined = True
     is_example = True
+    __torch_function__ = _disabled_torch_function_impl  # type: ignore[assignment]
 
     @classmethod
     def of(cls, value: Any, level: int) -> BatchTensor:

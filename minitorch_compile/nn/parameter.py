@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from minitorch_compile.tensor import Tensor, empty
+from minitorch_compile.tensor.dispatch.overrides import _disabled_torch_function_impl
 from minitorch_compile.tensor.tensor_base import TensorBase
 from minitorch_compile.tensor.tensor_class.deep_copy import look_at_copied_storage
 
@@ -29,6 +30,8 @@ def _share(cls: type, data: Any) -> Any:
 
 class Parameter(Tensor):
     """A tensor to be trained. It shares the storage of `data`."""
+
+    __torch_function__ = _disabled_torch_function_impl  # type: ignore[assignment]
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
         result = _share(cls, data)
@@ -51,6 +54,7 @@ class Buffer(Tensor):
     """A tensor that belongs to a module's state but isn't trained. It shares the storage of `data`."""
 
     persistent: bool
+    __torch_function__ = _disabled_torch_function_impl  # type: ignore[assignment]
 
     def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
         result = _share(cls, data)

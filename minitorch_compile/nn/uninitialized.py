@@ -18,6 +18,7 @@ from typing import Any
 
 from minitorch_compile.nn.parameter import Parameter
 from minitorch_compile.tensor import Tensor, empty
+from minitorch_compile.tensor.dispatch.overrides import _disabled_torch_function_impl
 from minitorch_compile.tensor.numerics.dtype import dtype as DType
 from minitorch_compile.tensor.numerics.dtype import get_default_dtype
 
@@ -35,6 +36,7 @@ class Uninitialized(Tensor):
     """A tensor that knows its dtype and nothing else. Reading its sizes, as every operation does, is a ValueError."""
 
     becomes: type = Tensor
+    __torch_function__ = _disabled_torch_function_impl  # type: ignore[assignment]
 
     def __new__(cls, requires_grad: bool = False, device: Any = None, dtype: DType | None = None) -> Any:
         result = object.__new__(cls)

@@ -88,6 +88,7 @@ from minitorch_compile.dynamo.variables.tensors.operations import OperationVaria
 from minitorch_compile.dynamo.variables.tensors.sym_int import SymIntVariable
 from minitorch_compile.symbolic import SymInt
 from minitorch_compile.tensor import Op, Size, enable_grad, no_grad, set_grad_enabled
+from minitorch_compile.tensor.dispatch.overrides import PLAIN, overrides
 from minitorch_compile.tensor.numerics.dtype import FROM_NUMPY
 from minitorch_compile.tensor.tensor_base import TensorBase
 from minitorch_compile.tensor.tensor_class.legacy_types import LegacyTensorType
@@ -123,6 +124,8 @@ def build(output: Output, value: Any, source: Source) -> VariableTracker:
     if issubclass(cls, TensorBase):
         if hasattr(cls, "materialize"):
             raise RunPlainly("a parameter of a lazy layer has no sizes before the first call, which finds them out.")
+        if cls not in PLAIN and overrides(cls):
+            raise RunPlainly(f"{cls.__name__} has a __torch_function__, which is not followed.")
         layout = output.sizes.layout_of(value, source)
         output.guards.add(*tensor_match(source, value, output.names, layout))
         return output.graph_input(value, source, layout)

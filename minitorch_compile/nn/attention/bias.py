@@ -14,6 +14,7 @@ from enum import IntEnum
 from typing import Any
 
 from minitorch_compile.tensor import Tensor, bool_, ops
+from minitorch_compile.tensor.dispatch.overrides import _disabled_torch_function_impl
 
 __all__ = ["CausalBias", "CausalVariant", "causal_lower_right", "causal_upper_left"]
 
@@ -29,6 +30,7 @@ class CausalBias(Tensor):
     """A bool mask for `scaled_dot_product_attention` that knows what it is."""
 
     variant: CausalVariant
+    __torch_function__ = _disabled_torch_function_impl  # type: ignore[assignment]
     seq_len_q: int
     seq_len_kv: int
 

@@ -3,6 +3,7 @@
 A call `ops.mul(x, y)` may mean different things: multiply, also record for the backward pass, also write a node into a
 graph, or only work out shapes. Each meaning is an *interpreter*, and they are stacked in storeys:
 
+    overrides    __torch_function__ of the arguments' classes (overrides.py)
     transforms   vmap, jvp, ...                     (a stack; each hands what it makes of the call to the one below)
     recordings   grad, vjp, ...                     (captured tensors are not written in there: captured_memory.py)
     the tape     autograd, if grad mode is on and an argument requires grad
@@ -18,11 +19,10 @@ it.
 ...         self.calls += 1
 ...         return op(*args, **kwargs)
 >>> from minitorch_compile.tensor import ones
->>> x = ones(2)
 >>> with mode(Count()) as counter:
-...     _ = x * x + 1
+...     _ = ones(2) * 2 + 1
 >>> counter.calls
-2
+3
 
 Source: the dispatcher of PyTorch (its keys are our storeys) and the interpreter stack of functorch and JAX.
 """
@@ -36,6 +36,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from minitorch_compile.tensor.dispatch.captured_memory import mark_made, recordings, refuse_captured
+from minitorch_compile.tensor.dispatch.overrides import MISSING, PLAIN, VALUES, overridden, watching
 from minitorch_compile.tensor.dispatch.tape_slot import slot as tape
 from minitorch_compile.tensor.grad_mode import state as grad_state
 from minitorch_compile.tensor.memory.storage import INFERENCE
@@ -70,13 +71,12 @@ def dispatch(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Gives the call to the topmost interpreter that wants it."""
     if not contexts and not kwargs:  # what follows, for plain arguments, in half the time
         for arg in args:
-            if isinstance(arg, TensorBase):
-                if arg._requires_grad or arg.base is not None:
-                    break
-            elif type(arg) in (list, tuple):
+            if (arg._requires_grad or arg.base is not None) if type(arg) in PLAIN else type(arg) not in VALUES:
                 break
         else:
             return op.run_plain(args)
+    if watching and (answer := overridden(op, args, kwargs)) is not MISSING:
+        return answer
     if contexts and op.recorded:
         if stacks.transforms:
             return _process_below(stacks.transforms, op, args, kwargs)

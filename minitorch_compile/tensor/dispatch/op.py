@@ -34,7 +34,7 @@ from minitorch_compile.tensor.dispatch.keyword_arguments import filled_in
 from minitorch_compile.tensor.dispatch.number_arguments import LOOSE, NEVER, plain, readers
 from minitorch_compile.tensor.dispatch.out_argument import call_with_out
 from minitorch_compile.tensor.dispatch.public_signature import as_function
-from minitorch_compile.tensor.dispatch.wrong_arguments import MISTAKEN, check_types
+from minitorch_compile.tensor.dispatch.wrong_arguments import MISTAKEN, answered
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 Array = np.ndarray
@@ -99,8 +99,7 @@ class Op:
         try:
             return dispatch(self, args, kwargs)
         except MISTAKEN as error:
-            check_types(self, args, kwargs, error)
-            raise
+            return answered(self, args, kwargs, error)
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         """All parameters in order, numbers as numbers, defaults filled in. TypeError for one too many, missing or

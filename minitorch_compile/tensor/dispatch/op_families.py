@@ -21,9 +21,10 @@ from minitorch_compile.tensor.dispatch.keyword_arguments import in_torch_names
 from minitorch_compile.tensor.dispatch.number_arguments import plain
 from minitorch_compile.tensor.dispatch.op import Op
 from minitorch_compile.tensor.dispatch.out_argument import call_with_out
+from minitorch_compile.tensor.dispatch.overrides import MISSING, overridden, watching
 from minitorch_compile.tensor.dispatch.strided_results import wrap_as
 from minitorch_compile.tensor.dispatch.tensor_options import TENSOR_OPTIONS, with_options
-from minitorch_compile.tensor.dispatch.wrong_arguments import MISTAKEN, check_types
+from minitorch_compile.tensor.dispatch.wrong_arguments import MISTAKEN, answered
 from minitorch_compile.tensor.grad_mode import state as grad_state
 from minitorch_compile.tensor.memory.device import META, NO_DATA, entered
 from minitorch_compile.tensor.memory.device import device as Device
@@ -240,6 +241,8 @@ class FactoryOp(Op):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Also takes device, layout, pin_memory and requires_grad, and 0-d tensors for numbers."""
+        if watching and (answer := overridden(self, args, kwargs)) is not MISSING:
+            return answer
         options = {name: kwargs.pop(name) for name in TENSOR_OPTIONS & kwargs.keys()} if kwargs else {}
         if entered.devices and options.get("device") is None:
             options["device"] = entered.devices[-1]
@@ -280,8 +283,7 @@ class CompositeOp(Op):
             with META:  # perhaps it was the body that made constants, in main memory
                 result = self.kernel(*args, **kwargs)
         except MISTAKEN as error:
-            check_types(self, args, kwargs, error)
-            raise
+            return answered(self, args, kwargs, error)
         if isinstance(result, TensorBase):
             if result.base is not None:
                 release_internal(result, args, kwargs)
@@ -297,6 +299,8 @@ class CompositeOp(Op):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if kwargs and "out" in kwargs:
             return call_with_out(self, args, kwargs, kwargs.pop("out"))
+        if watching and (answer := overridden(self, args, kwargs)) is not MISSING:
+            return answer
         return self.run(args, kwargs)
 
     def _plain_keywords(self, kwargs: dict[str, Any]) -> dict[str, Any]:

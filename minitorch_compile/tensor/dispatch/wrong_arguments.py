@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+from minitorch_compile.tensor.dispatch.overrides import MISSING, recovered
 from minitorch_compile.tensor.numerics.dtype import dtype
 from minitorch_compile.tensor.tensor_base import TensorBase
 
@@ -49,6 +50,15 @@ ASKED_FIRST: dict[str, tuple[str, ...]] = {
     "tensordot": ("a", "b"),
     "unravel_index": ("indices",),
 }
+
+
+def answered(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception) -> Any:
+    """What a call gives that failed: the answer of an argument that overrides it (`overrides.py`), or an error."""
+    result = recovered(op, args, kwargs)
+    if result is MISSING:
+        check_types(op, args, kwargs, error)
+        raise error
+    return result
 
 
 def check_types(op: Op, args: Sequence[Any], kwargs: Mapping[str, Any], error: Exception) -> None:

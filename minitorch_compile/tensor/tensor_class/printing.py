@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from minitorch_compile.tensor.dispatch.overrides import overrides
 from minitorch_compile.tensor.memory.strides import numel
 from minitorch_compile.tensor.numerics.dtype import bool_, get_default_dtype, int64
 
@@ -86,7 +87,7 @@ def printoptions(**changes: Any) -> Iterator[None]:
 
 def to_text(x: TensorBase) -> str:
     """What `repr(x)` shows."""
-    prefix = "tensor("
+    prefix = f"{type(x).__name__}(" if overrides(type(x)) else "tensor("
     if x.device.type == "meta":
         return f"tensor(..., device='meta', size={tuple(x.sizes)}{_dtype_suffix(x)}{_autograd_suffix(x)})"
     if x.is_fake:

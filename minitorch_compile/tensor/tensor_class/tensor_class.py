@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,9 +18,21 @@ from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.dispatch.captured_memory import recordings
 from minitorch_compile.tensor.dispatch.dispatch import dispatch
 from minitorch_compile.tensor.dispatch.op import Op
+from minitorch_compile.tensor.dispatch.overrides import (
+    PLAIN,
+    DisableTorchFunctionSubclass,
+    as_class,
+    call_overrides,
+    get_default_nowrap_functions,
+    note_class,
+    overriding,
+    state,
+    watching,
+)
 from minitorch_compile.tensor.dispatch.public_signature import MethodFace
 from minitorch_compile.tensor.dispatch.tape_slot import registered_tape
 from minitorch_compile.tensor.dispatch.transform_stack import refuse_in_transforms
+from minitorch_compile.tensor.grad_mode import state as grad_mode
 from minitorch_compile.tensor.memory.conjugate_view import with_signs, without_signs
 from minitorch_compile.tensor.memory.storage import DataStorage
 from minitorch_compile.tensor.memory.strides import numel
@@ -82,7 +94,7 @@ def _binary(op: Op) -> Callable[[Any, Any], Any]:
     def operator(self: Any, other: Any) -> Any:
         if not isinstance(other, (TensorBase, int, float, complex, np.generic, SymInt)):
             if not isinstance(other, np.ndarray):
-                return NotImplemented
+                return op(self, other) if hasattr(type(other), "__torch_function__") else NotImplemented
             other = wrap(np.array(other))
         return dispatch(op, (self, other), {})
 
@@ -92,7 +104,7 @@ def _binary(op: Op) -> Callable[[Any, Any], Any]:
 def _reflected(op: Op) -> Callable[[Any, Any], Any]:
     def operator(self: Any, other: Any) -> Any:
         if not isinstance(other, (int, float, complex, np.generic, SymInt)):
-            return NotImplemented
+            return op(other, self) if hasattr(type(other), "__torch_function__") else NotImplemented
         return dispatch(op, (other, self), {})
 
     return operator
@@ -102,6 +114,8 @@ def _number_divided(self: Any, number: Any) -> Any:
     """number / tensor, as PyTorch computes it: it rounds twice."""
     if not isinstance(number, (int, float, complex, np.generic, SymInt)):
         return NotImplemented
+    if watching and not state.subclasses_off and (found := overriding((self,))):
+        return call_overrides(Tensor.__rtruediv__, found, (self, number), {})
     return dispatch(ops.mul, (dispatch(ops.reciprocal, (self,), {}), number), {})
 
 
@@ -128,11 +142,38 @@ class Tensor(TensorConversions, TensorExchange, TensorResizing, TensorProperties
         made = LegacyTensorType(None)(*args, device=device)
         return made if cls is Tensor else made.as_subclass(cls)
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        note_class(cls)
+
+    @classmethod
+    def __torch_function__(
+        cls, func: Callable[..., Any], types: Any, args: Any = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        """What a call means that has an instance of a subclass among its arguments: what it means for tensors, and
+        tensors that it gives are of that class."""
+        if not all(issubclass(cls, each) for each in types):
+            return NotImplemented
+        with DisableTorchFunctionSubclass():
+            result = func(*args, **(kwargs or {}))
+        return result if func in get_default_nowrap_functions() else as_class(result, cls)
+
+    @staticmethod
+    def _make_subclass(cls: type, data: Any, require_grad: bool = False) -> Any:
+        """An instance of a subclass over the same storage, without history."""
+        result = ops.detach(data).as_subclass(cls)
+        result.requires_grad = require_grad
+        return result
+
     def as_subclass(self, cls: type) -> Any:
-        """An instance of a subclass of Tensor over the same storage, with the same history."""
+        """An instance of a subclass of Tensor over the same storage, with the same history. That of a leaf begins at
+        the leaf."""
+        source = self
+        if self._requires_grad and self.grad_fn is None and grad_mode.enabled:
+            with DisableTorchFunctionSubclass():
+                source = ops.view_as(self, self)
         result: Any = object.__new__(cls)
-        result.__dict__.update(self.__dict__, storage=self.storage)
-        result.grad = self.grad
+        result.__dict__.update(source.__dict__, storage=source.storage)
         return result
 
     def fill_(self, value: Any) -> Any:
@@ -379,4 +420,8 @@ class Tensor(TensorConversions, TensorExchange, TensorResizing, TensorProperties
         ops.setitem(self, key, value)
 
 
+for _name, _value in list(vars(Tensor).items()):
+    if getattr(_value, "__name__", "") in ("operator", "_number_divided"):  # made above, for many
+        _value.__name__, _value.__qualname__ = _name, f"Tensor.{_name}"
 TensorBase.concrete = Tensor
+PLAIN.add(Tensor)

@@ -1,0 +1,18 @@
+"""torch._C: the names of PyTorch's compiled part that programs reach for.
+
+>>> from minitorch_compile.tensor import Tensor, ones
+>>> class Own(Tensor):
+...     "Results are of this class, too."
+>>> x = ones(2).as_subclass(Own)
+>>> with DisableTorchFunctionSubclass():
+...     type(x + 1).__name__
+'Tensor'
+"""
+
+from minitorch_compile.tensor.dispatch.overrides import (
+    DisableTorchFunction,
+    DisableTorchFunctionSubclass,
+    _disabled_torch_function_impl,
+)
+
+__all__ = ["DisableTorchFunction", "DisableTorchFunctionSubclass", "_disabled_torch_function_impl"]
