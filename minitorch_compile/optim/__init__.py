@@ -20,12 +20,14 @@ Parameter Group 0
 
 from minitorch_compile.optim import functional, lr_scheduler, swa_utils
 from minitorch_compile.optim.adadelta import Adadelta
+from minitorch_compile.optim.adafactor import Adafactor
 from minitorch_compile.optim.adagrad import Adagrad
 from minitorch_compile.optim.adam import Adam, AdamW
 from minitorch_compile.optim.adamax import Adamax
 from minitorch_compile.optim.asgd import ASGD
 from minitorch_compile.optim.lbfgs import LBFGS
 from minitorch_compile.optim.lion import Lion
+from minitorch_compile.optim.muon import Muon
 from minitorch_compile.optim.nadam import NAdam
 from minitorch_compile.optim.optimizer import Optimizer
 from minitorch_compile.optim.radam import RAdam
@@ -40,11 +42,13 @@ __all__ = [
     "SGD",
     "SparseAdam",
     "Adadelta",
+    "Adafactor",
     "Adagrad",
     "Adam",
     "AdamW",
     "Adamax",
     "Lion",
+    "Muon",
     "NAdam",
     "Optimizer",
     "RAdam",
