@@ -25,6 +25,7 @@ import numpy as np
 
 from minitorch_compile.sparse import calls
 from minitorch_compile.tensor import Tensor, ops
+from minitorch_compile.tensor.dispatch.overrides import _disabled_torch_function_impl
 from minitorch_compile.tensor.memory.memory_format import layout, sparse_coo, sparse_csr
 from minitorch_compile.tensor.memory.size import Size
 from minitorch_compile.tensor.numerics.dtype import get_default_dtype, int64
@@ -33,6 +34,8 @@ from minitorch_compile.tensor.tensor_base import wrap
 
 class SparseTensor(Tensor):
     """What both layouts have in common: sizes, dtype, and `_kept`, the tensor of the values."""
+
+    __torch_function__ = _disabled_torch_function_impl  # type: ignore[assignment]
 
     is_sparse_layout = True
     _kept: Any
