@@ -592,8 +592,9 @@ draw_run(frame)
 # ## Four dialects, one language
 #
 # Something was hidden so far. CPython changes its bytecode in each minor version. What you saw above were *normalised*
-# instructions, fewer than a hundred, which are the same for all versions. Here is what `total(x, start=1)` really is, from the
-# place where the function is pushed:
+# instructions, fewer than a hundred, which mean the same in all versions. (Their order is still that of the Python that runs
+# here: a later one may push NULL after `print`, or turn a condition around.) Here is what `total(x, start=1)` really is,
+# from the place where the function is pushed:
 #
 # | | 3.11 | 3.12 | 3.13 | 3.14 |
 # |---|---|---|---|---|
@@ -669,8 +670,8 @@ beside("03_trace", "\n".join(step.text for step in executed))
 # %% [markdown]
 # The same instructions, the same stack, and the same division of 25 by 100 before anything is known about the price.
 # Both delay looking at a value that came from outside: PyTorch calls it a lazy tracker, as we do. What differs is the
-# language. PyTorch reads the bytecode of the Python that runs, here 3.11's, where `BINARY_OP 11` is a division; ours
-# has been normalised, and says what it means.
+# language. PyTorch reads the bytecode of the Python that runs. Its log was recorded on 3.11, where `BINARY_OP 11` is a
+# division; ours has been normalised, and says what it means.
 #
 # ## What PyTorch does differently
 #
