@@ -4,10 +4,11 @@
 
 Once: are the generated files up to date, do links lead somewhere. Then, under each Python found here, in an environment
 of its own below build/: every lesson, every solution with all its points, every answer of the exercises (the stub gets
-none, each wrong one is told something of its own), and the tests of `mini` as it is after each lesson. Each is a
-process; as many run at a time as there are processors, the longest first. A line each, with its seconds; then those of
-each Python, and of all. A cell that takes over a minute fails. What is compiled is kept in a folder that begins empty,
-as on a fresh clone, and that a solution shares with its lesson, as a reader's do.
+none, each wrong one is told something of its own), and the tests of `mini` as it is after each lesson. The lessons show
+what they have stored, under the Python that they were built with. Each is a process; as many run at a time as there are
+processors, the longest first. A line each, with its seconds; then those of each Python, and of all. A cell that takes
+over a minute fails. What is compiled is kept in a folder that begins empty, as on a fresh clone, and that a solution
+shares with its lesson, as a reader's do.
 """
 
 from __future__ import annotations
@@ -27,8 +28,10 @@ from all_pythons import find_python  # noqa: E402
 from task_queue import Done, Queue, Task  # noqa: E402
 
 VERSIONS = ("3.11", "3.12", "3.13")
+BUILT_WITH = "3.11"  # whose outputs the lessons have stored
 LONGEST_FIRST = ("answers/", "mini", "notebooks/18", "notebooks/00", "solutions/18")
 AT_ONCE = 6  # lessons whose answers are judged in one process: reading all sources takes it some seconds
+ENVIRONMENT = {"PYTHONPATH": str(ROOT), "MTC_PROGRESS": "0"}  # how long a compilation took is the machine's business
 ONCE = "once"  # the group of what depends on no Python
 STAGES, EXERCISES = "tests/course/test_mini_stages.py", "tests/course/test_every_exercise.py"
 PYTEST = ("-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider")
@@ -44,7 +47,9 @@ def main() -> int:
     options = parser.parse_args()
     say = line_by_line
     if options.folder:
-        tasks = notebooks(version_here(), sys.executable, options.folder.resolve(), [], options.cell_seconds)
+        tasks = notebooks(
+            version_here(), sys.executable, options.folder.resolve(), [], options.cell_seconds, as_stored=True
+        )
     else:
         tasks = once() if not options.lessons else []
         for version in options.pythons:
@@ -78,7 +83,8 @@ def under(version: str, python: str, lessons: list[str], cell_seconds: float) ->
     """Everything under that Python, after its environment."""
     folder = ROOT / "build" / f"python{version}"
     its_python = str(folder / "bin" / "python")
-    tasks = notebooks(version, its_python, ROOT, lessons, cell_seconds, needs="set-up")
+    as_stored = version == BUILT_WITH
+    tasks = notebooks(version, its_python, ROOT, lessons, cell_seconds, as_stored, needs="set-up")
     tasks += by_pytest(version, its_python, "mini", STAGES, lessons)
     sheets = [path.name[:2] for path in numbered(ROOT / "exercises", lessons)]
     for several in [sheets[i : i + AT_ONCE] for i in range(0, len(sheets), AT_ONCE)]:
@@ -88,22 +94,21 @@ def under(version: str, python: str, lessons: list[str], cell_seconds: float) ->
 
 
 def notebooks(
-    version: str, python: str, root: Path, lessons: list[str], cell_seconds: float, needs: str = ""
+    version: str, python: str, root: Path, lessons: list[str], cell_seconds: float, as_stored: bool, needs: str = ""
 ) -> list[Task]:
     """The lessons and the solutions that lie below `root`."""
     tasks = []
-    for folder in ("notebooks", "solutions"):
+    for folder, demands in (("notebooks", ["--as-stored"] if as_stored else []), ("solutions", ["--all-points"])):
         for path in numbered(root / folder, lessons):
-            points = ["--all-points"] if folder == "solutions" else []
-            command = [python, "tools/run_notebook.py", "--cell-seconds", str(cell_seconds), *points, path]
-            tasks.append(Task(version, f"{folder}/{path.stem}", command, needs, {"PYTHONPATH": str(ROOT)}))
+            command = [python, "tools/run_notebook.py", "--cell-seconds", str(cell_seconds), *demands, path]
+            tasks.append(Task(version, f"{folder}/{path.stem}", command, needs, ENVIRONMENT))
     return tasks
 
 
 def by_pytest(version: str, python: str, name: str, file: str, lessons: list[str]) -> list[Task]:
     """The tests in a file, or those of them whose parameters name the lessons."""
     chosen = ["-k", " or ".join(f"[{lesson} or -{lesson}." for lesson in lessons)] if lessons else []
-    return [Task(version, name, [python, *PYTEST, file, *chosen], "set-up", {"PYTHONPATH": str(ROOT)})]
+    return [Task(version, name, [python, *PYTEST, file, *chosen], "set-up", ENVIRONMENT)]
 
 
 def numbered(folder: Path, lessons: list[str]) -> list[Path]:

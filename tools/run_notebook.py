@@ -1,8 +1,9 @@
-"""Runs a notebook as a reader would, from top to bottom: `tools/run_notebook.py [--all-points] path.ipynb`.
+"""Runs a notebook as a reader would, from top to bottom: `run_notebook.py [--all-points] [--as-stored] x.ipynb`.
 
 In a course folder that is empty but for what `work/` gets, and with a fresh kernel. What goes wrong is printed, and the
-exit status is 1: a cell that raises, a cell that takes longer than `--cell-seconds`, and with `--all-points` a check
-that doesn't give them. Outputs are not compared with the stored ones: another Python may print other bytes.
+exit status is 1: a cell that raises, a cell that takes longer than `--cell-seconds`, with `--all-points` a check that
+doesn't give them, and with `--as-stored` a cell that shows something else than the notebook has stored. The latter is
+for the Python that the notebooks were built with: another one may print other bytes.
 """
 
 from __future__ import annotations
@@ -24,12 +25,17 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbformat import NotebookNode  # noqa: E402
 from traitlets.config import Config  # noqa: E402
 
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tools"))
+
+from lesson_outputs import code_cells, differences, merged_streams, without_machine_paths  # noqa: E402
+
 POINTS = re.compile(r"\b(\d+) of (\d+) points")
 QUIET = {"KernelManager": {"transport_encryption": "auto"}}  # else the kernel prints a warning
 LONGEST = 3000  # characters of what a cell raised
 
 
-def problems_of(path: Path, cell_seconds: float, all_points: bool) -> list[str]:
+def problems_of(path: Path, cell_seconds: float, all_points: bool, as_stored: bool) -> list[str]:
     """What goes wrong in a notebook."""
     notebook = nbformat.read(path, as_version=4)
     with tempfile.TemporaryDirectory() as course:
@@ -48,24 +54,34 @@ def problems_of(path: Path, cell_seconds: float, all_points: bool) -> list[str]:
             return [f"not done after {client.timeout} s: {str(error)[-LONGEST:]}"]
         except (CellExecutionError, DeadKernelError) as error:
             return [str(error)[-LONGEST:]]
-    return too_slow(notebook, cell_seconds) + (without_all_points(notebook) if all_points else [])
+    problems = too_slow(notebook, cell_seconds) + (without_all_points(notebook) if all_points else [])
+    return problems + (not_as_stored(notebook, path, Path(course)) if as_stored else [])
 
 
 def too_slow(notebook: NotebookNode, cell_seconds: float) -> list[str]:
-    times = [(seconds(cell), cell.source) for cell in notebook.cells if cell.cell_type == "code"]
+    times = [(seconds(cell), cell.source) for cell in code_cells(notebook)]
     return [f"{took:.1f} s of at most {cell_seconds:g}: {text[:60]!r}" for took, text in times if took > cell_seconds]
 
 
 def without_all_points(notebook: NotebookNode) -> list[str]:
     """What the checks printed that gave no points, or not all of them."""
     missed = []
-    for cell in notebook.cells:
-        if cell.cell_type == "code" and cell.source.startswith("check("):
+    for cell in code_cells(notebook):
+        if cell.source.startswith("check("):
             printed = "".join(output.get("text", "") for output in cell.outputs)
             points = POINTS.findall(printed)
             if not points or any(got != of for got, of in points):
                 missed.append(printed or f"no points: {cell.source}")
     return missed
+
+
+def not_as_stored(notebook: NotebookNode, path: Path, course: Path) -> list[str]:
+    """The cells that a reader would see show something else; the folders of this machine are left out of it."""
+    for cell in code_cells(notebook):
+        outputs = [without_machine_paths(output, course) for output in merged_streams(cell.outputs)]
+        cell.outputs = [without_machine_paths(output, ROOT) for output in outputs]
+    found = differences(nbformat.read(path, as_version=4), notebook)
+    return [*found, f"`make course` stores what {path.name} shows now"] if found else []
 
 
 def seconds(cell: NotebookNode) -> float:
@@ -82,9 +98,11 @@ def main() -> int:
     parser.add_argument("notebook", type=Path)
     parser.add_argument("--cell-seconds", type=float, default=60.0, help="how long a cell may take")
     parser.add_argument("--all-points", action="store_true", help="each check must give all its points")
+    parser.add_argument("--as-stored", action="store_true", help="each cell must show what the notebook has stored")
     options = parser.parse_args()
-    problems = problems_of(options.notebook, options.cell_seconds, options.all_points)
-    print("\n".join(problems), end="")
+    problems = problems_of(options.notebook, options.cell_seconds, options.all_points, options.as_stored)
+    for problem in problems:
+        print(problem)
     return int(bool(problems))
 
 

@@ -38,6 +38,7 @@ WRONG = {
     "a cell that raises": ("notebooks", ["x = 1", "print(x / 0)"], "ZeroDivisionError"),
     "a slow cell": ("notebooks", [SLEEPS], f" s of at most 2: {SLEEPS!r}"),
     "a cell that doesn't end": ("notebooks", ["while True:\n    pass"], "not done after 4 s"),
+    "a cell that shows what is not stored": ("notebooks", ["print(2 * 21)"], "code cell 1 now shows\n42"),
     "a kernel that dies": ("notebooks", ["import os\nos._exit(3)"], "Kernel died"),
     "a check that lacks points": ("solutions", [CHECK.format(2), 'check("01.1")'], "01.1 strides 2 of 3 points"),
     "a check that says nothing": ("solutions", ["check = id", 'check("01.1")'], 'no points: check("01.1")'),

@@ -84,6 +84,9 @@ def test_every_lesson_solution_and_answer_is_a_task_under_each_python():
         "answers/13-18",
     ]
     assert all("--all-points" in task.command for task in tasks if task.name.startswith("solutions/"))
+    assert not any("--as-stored" in task.command for task in tasks)
+    stored = [task for task in course_check.under("3.11", "python", [], 60) if "--as-stored" in task.command]
+    assert len(stored) == 19 and all(task.name.startswith("notebooks/") for task in stored)
     assert "mini" in names and len(set(names)) == len(names)
 
 
