@@ -48,6 +48,7 @@ from minitorch_compile.nn.modules.dropout import (
 )
 from minitorch_compile.nn.modules.flatten import Flatten, Unflatten
 from minitorch_compile.nn.modules.fold import Fold, Unfold
+from minitorch_compile.nn.modules.fractional_pooling import FractionalMaxPool2d, FractionalMaxPool3d
 from minitorch_compile.nn.modules.instancenorm import InstanceNorm1d, InstanceNorm2d, InstanceNorm3d
 from minitorch_compile.nn.modules.lazy import (
     LazyBatchNorm1d,
@@ -91,7 +92,7 @@ from minitorch_compile.nn.modules.margin_loss import (
     TripletMarginWithDistanceLoss,
 )
 from minitorch_compile.nn.modules.multihead_attention import MultiheadAttention
-from minitorch_compile.nn.modules.normalization import GroupNorm, LayerNorm, LocalResponseNorm, RMSNorm
+from minitorch_compile.nn.modules.normalization import CrossMapLRN2d, GroupNorm, LayerNorm, LocalResponseNorm, RMSNorm
 from minitorch_compile.nn.modules.padding import (
     CircularPad1d,
     CircularPad2d,

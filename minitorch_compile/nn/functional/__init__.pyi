@@ -13,6 +13,7 @@ from minitorch_compile.tensor.tensor_class.tensor_class import Tensor
 from minitorch_compile.nn.functional import activation as activation
 from minitorch_compile.nn.functional import attention as attention
 from minitorch_compile.nn.functional import classification_loss as classification_loss
+from minitorch_compile.nn.functional import fractional_pooling as fractional_pooling
 from minitorch_compile.nn.functional import interpolation as interpolation
 from minitorch_compile.nn.functional import margin_loss as margin_loss
 from minitorch_compile.nn.functional import normalization as normalization
@@ -59,6 +60,8 @@ __all__ = [
     "embedding_bag",
     "feature_alpha_dropout",
     "fold",
+    "fractional_max_pool2d",
+    "fractional_max_pool3d",
     "gaussian_nll_loss",
     "gelu",
     "glu",
@@ -401,6 +404,26 @@ def fold(
     input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
 ) -> Any:
     """(N, C * kernel_h * kernel_w, blocks) -> (N, C, *output_size): the sum of all blocks, each where unfold found it."""
+
+def fractional_max_pool2d(
+    input: Tensor,
+    kernel_size: Any,
+    output_size: Any = None,
+    output_ratio: Any = None,
+    return_indices: _bool = False,
+    _random_samples: Tensor | None = None,
+) -> Any:
+    """The maxima of `output_size` windows of (N, C, H, W) or (C, H, W), or of `output_ratio` times as many as there are places; with theirs if `return_indices`."""
+
+def fractional_max_pool3d(
+    input: Tensor,
+    kernel_size: Any,
+    output_size: Any = None,
+    output_ratio: Any = None,
+    return_indices: _bool = False,
+    _random_samples: Tensor | None = None,
+) -> Any:
+    """As fractional_max_pool2d, of (N, C, D, H, W) or (C, D, H, W); `_random_samples` is (N, C, 3)."""
 
 def gaussian_nll_loss(
     input: Tensor,

@@ -15,7 +15,7 @@ from minitorch_compile.nn import functional as F
 from minitorch_compile.nn import init
 from minitorch_compile.nn.module import Module
 from minitorch_compile.nn.parameter import Parameter
-from minitorch_compile.tensor import Tensor, empty
+from minitorch_compile.tensor import Tensor, empty, ops
 
 
 def _row_shape(normalized_shape: int | Sequence[int]) -> tuple[int, ...]:
@@ -142,6 +142,26 @@ class GroupNorm(Module):
             f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine},"
             f" bias={self.bias is not None}"
         )
+
+
+class CrossMapLRN2d(Module):
+    """As LocalResponseNorm, on (N, C, H, W), as PyTorch computes it: windows of an even `size` are one channel smaller,
+    and the first channel stays in all windows behind it."""
+
+    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1) -> None:
+        super().__init__()
+        self.size, self.alpha, self.beta, self.k = size, alpha, beta, k
+
+    def forward(self, input: Tensor) -> Tensor:
+        around = (self.size - 1) // 2
+        squares = input**2
+        sums = F.pad(squares, [0, 0, 0, 0, around, around]).unfold(1, 2 * around + 1, 1).sum(-1)
+        behind = ops.arange(input.shape[1]).view(-1, 1, 1) > around
+        sums = sums + ops.where(behind, squares[:, :1], 0)
+        return input * (sums * (self.alpha / self.size) + self.k) ** -self.beta
+
+    def extra_repr(self) -> str:
+        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
 
 
 class LocalResponseNorm(Module):
