@@ -43,6 +43,10 @@ recompile_limit: Annotated[
     int, "A function compiled for this many kinds of input runs as plain Python for further ones."
 ] = 8
 
+error_on_recompile: Annotated[
+    bool, "Compiling a function for another kind of input is an error that names the guard which failed."
+] = False
+
 suppress_errors: Annotated[
     bool, "Where the compiler or a backend fails, the function runs as plain Python, with a warning."
 ] = False

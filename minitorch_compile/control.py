@@ -86,6 +86,7 @@ def disable(function: AnyCallable | None = None, recursive: bool = True, *, reas
     made = functools.wraps(original)(disabled if recursive else frame_disabled)
     made.__dict__.pop("_dynamo_original", None)
     made.__dict__["_dynamo_disabled"] = True
+    made.__dict__["_dynamo_disabled_because"] = reason
     if not recursive and isinstance(original, FunctionType):
         made.__dict__["_dynamo_only_frame"] = passed(original)
     return made

@@ -25,7 +25,14 @@ from typing import NamedTuple
 
 from minitorch_compile.environment_variables import report_wrong
 
-ENVIRONMENT_VARIABLE = "MTC_LOGS"
+ENVIRONMENT_VARIABLE, VARIABLE_OF_PYTORCH = "MTC_LOGS", "TORCH_LOGS"
+# What PyTorch's components show, in artifacts of here; those that are not listed have the same name.
+COMPONENTS: dict[str, list[str]] = {
+    "dynamo": ["graph_breaks", "recompiles", "graph_code"],
+    "aot": ["aot_graphs"],
+    "inductor": ["ir_post_fusion", "output_code", "fusion"],
+    "dynamic": ["recompiles", "graph_sizes"],
+}
 
 ARTIFACTS: dict[str, str] = {
     "bytecode": "the bytecode of a traced function, before and after Dynamo rewrote it",
@@ -178,8 +185,14 @@ def describe() -> str:
 
 
 def set_logs_from_environment() -> None:
-    """Read MTC_LOGS: names separated by commas, "all", "-name", or "help". A name that doesn't exist is left out."""
+    """Read MTC_LOGS, and PyTorch's TORCH_LOGS: names separated by commas, "all", "-name", or "help".
+
+    A name that doesn't exist is left out.
+    """
     names = [name.strip() for name in os.environ.get(ENVIRONMENT_VARIABLE, "").split(",") if name.strip()]
+    for given in os.environ.get(VARIABLE_OF_PYTORCH, "").split(","):
+        name = given.strip().lstrip("+-")
+        names += [] if given.strip().startswith("-") else COMPONENTS.get(name, [name] if name else [])
     if "help" in names:
         print(f"{ENVIRONMENT_VARIABLE} takes names separated by commas:\n{describe()}", file=sys.stderr)
         names = [name for name in names if name != "help"]

@@ -11,7 +11,10 @@ The tracer itself is `minitorch_compile.dynamo`; this is the place where PyTorch
 >>> torch._dynamo.reset()
 """
 
-from minitorch_compile._dynamo import config
+import sys
+
+from minitorch_compile._dynamo import config, eval_frame, utils
+from minitorch_compile._dynamo.eval_frame import innermost_fn, optimize, optimize_assert, run
 from minitorch_compile.compiler import list_backends, lookup_backend, register_backend, reset
 from minitorch_compile.dynamo import (
     BackendCompilerFailed,
@@ -26,11 +29,27 @@ from minitorch_compile.dynamo import (
     mark_static,
     mark_unbacked,
     maybe_mark_dynamic,
-    optimize,
     testing,
 )
 from minitorch_compile.dynamo import errors as exc
 from minitorch_compile.dynamo.optimized_module import OptimizedModule
+from minitorch_compile.dynamo.stance import set_stance
+from minitorch_compile.dynamo.variables.builtins.substitutes import substitute_in_graph
+from minitorch_compile.tensor import Tensor
+
+
+def mark_static_address(t: Tensor, guard: bool = True) -> None:
+    """Says that a tensor stays where it is in memory, which only CUDA graphs ask for. TypeError for another object."""
+    if not isinstance(t, Tensor):
+        raise TypeError(f"mark_static_address expects a tensor but received {type(t).__name__}")
+
+
+def set_recursion_limit(limit: int) -> None:
+    """How deep calls may be nested, as sys.setrecursionlimit: the tracer is Python, too."""
+    sys.setrecursionlimit(limit)
+
+
+reset_code_caches = reset  # there is nothing that outlives it
 
 __all__ = [
     "BackendCompilerFailed",
@@ -40,18 +59,28 @@ __all__ = [
     "assume_constant_result",
     "config",
     "disable",
+    "eval_frame",
     "exc",
     "explain",
     "graph_break",
+    "innermost_fn",
     "is_compiling",
     "list_backends",
     "lookup_backend",
     "mark_dynamic",
     "mark_static",
+    "mark_static_address",
     "mark_unbacked",
     "maybe_mark_dynamic",
     "optimize",
+    "optimize_assert",
     "register_backend",
     "reset",
+    "reset_code_caches",
+    "run",
+    "set_recursion_limit",
+    "set_stance",
+    "substitute_in_graph",
     "testing",
+    "utils",
 ]

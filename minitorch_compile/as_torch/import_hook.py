@@ -31,7 +31,6 @@ PACKAGE = "minitorch_compile"
 
 # Modules of PyTorch whose contents lie elsewhere here.
 OTHER_PLACES = {
-    "torch._dynamo.eval_frame": "minitorch_compile.dynamo.eval_frame",
     "torch._dynamo.exc": "minitorch_compile.dynamo.errors",
     "torch._dynamo.testing": "minitorch_compile.dynamo.testing",
     "torch._tensor": "minitorch_compile.tensor.tensor_class.tensor_class",

@@ -10,6 +10,7 @@ from minitorch_compile.compiler.inspection import Inspection, StageView, inspect
 from minitorch_compile.compiler.minify import Minified, minify
 from minitorch_compile.compiler.modes import list_mode_options, list_options
 from minitorch_compile.compiler.reset import reset
+from minitorch_compile.compiler.wrap_numpy import wrap_numpy
 from minitorch_compile.control import cudagraph_mark_step_begin, is_exporting
 from minitorch_compile.dynamo import (
     allow_in_graph,
@@ -21,6 +22,7 @@ from minitorch_compile.dynamo import (
 from minitorch_compile.dynamo.breaks.break_reasons import break_reason
 from minitorch_compile.dynamo.explaining.explain import explain
 from minitorch_compile.dynamo.stance import set_stance
+from minitorch_compile.dynamo.variables.builtins.substitutes import substitute_in_graph
 
 is_dynamo_compiling = is_compiling  # PyTorch's second name for it
 
@@ -49,5 +51,7 @@ __all__ = [
     "register_backend",
     "reset",
     "set_stance",
+    "substitute_in_graph",
     "unregister_backend",
+    "wrap_numpy",
 ]

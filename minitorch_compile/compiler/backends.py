@@ -14,7 +14,7 @@ True
 >>> unregister_backend("shouting")
 >>> lookup_backend("inducter")
 Traceback (most recent call last):
-ValueError: compile: no backend named 'inducter'. Did you mean 'inductor'? Choose one of: ...
+minitorch_compile.dynamo.errors.InvalidBackend: compile: no backend named 'inducter'. Did you mean 'inductor'? ...
 
 Source: torch/_dynamo/backends/registry.py.
 """
@@ -24,6 +24,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Sequence
 from typing import Any
+
+from minitorch_compile.dynamo.errors import InvalidBackend
 
 Backend = Callable[[Any, list[Any]], Callable[..., Any]]
 
@@ -54,15 +56,16 @@ def unregister_backend(name: str) -> None:
     del _backends[name], _tags[name]
 
 
-def list_backends(exclude_tags: Sequence[str] = ()) -> list[str]:
+def list_backends(exclude_tags: Sequence[str] | None = ()) -> list[str]:
     """The names that `compile(backend=...)` accepts, sorted, without those that carry one of the tags."""
-    return sorted(name for name in _backends if not _tags[name] & set(exclude_tags))
+    return sorted(name for name in _backends if not _tags[name] & set(exclude_tags or ()))
 
 
 def lookup_backend(backend: str | Backend) -> Backend:
     """The backend of that name; a callable is its own backend.
 
-    ValueError, listing the names, for an unknown one; TypeError for what is neither a name nor callable.
+    InvalidBackend, a ValueError that lists the names, for an unknown one; TypeError for what is neither a name nor
+    callable.
     """
     if callable(backend):
         return backend
@@ -72,7 +75,7 @@ def lookup_backend(backend: str | Backend) -> Backend:
             f" {type(backend).__name__}"
         )
     if backend not in _backends:
-        raise ValueError(f"compile: no backend named {backend!r}. {suggestion(backend, list_backends())}")
+        raise InvalidBackend(f"compile: no backend named {backend!r}. {suggestion(backend, list_backends())}")
     return _backends[backend]
 
 

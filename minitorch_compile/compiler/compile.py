@@ -10,6 +10,8 @@ tensor([1.])
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -37,7 +39,8 @@ def compile(
     dynamic: whether one graph serves many input sizes. None: sizes that changed between two calls are unknown in the
         next version. True: all sizes from 2 on are unknown from the start. False: each new size is compiled once.
     backend: a name of list_backends(), or a callable (graph_module, fake_inputs) -> callable.
-    mode, options: see list_mode_options() and list_options(); at most one of them, and only for the inductor backend.
+    mode, options: see list_mode_options() and list_options(); at most one of them. A backend of the program's own gets
+        them as keyword arguments.
     disable: return `model` as it is.
 
     ValueError for an unknown name, TypeError for a wrong type, RuntimeError for settings that exclude each other.
@@ -62,12 +65,27 @@ def _checked_backend(
         raise TypeError(f"compile: fullgraph must be True or False, got {fullgraph!r}")
     if dynamic is not None and not isinstance(dynamic, bool):
         raise TypeError(f"compile: dynamic must be True, False or None, got {dynamic!r}")
-    chosen, settings = lookup_backend(backend), options_of(mode, options)
+    chosen = lookup_backend(backend)
     if isinstance(chosen, Inductor):
+        settings = options_of(mode, options)
         return Inductor(chosen.target, settings) if settings else chosen
-    if mode is not None or options is not None:
-        raise RuntimeError(f"compile: mode and options are for the inductor backend, but backend is {backend!r}")
-    return chosen
+    if mode is not None and options is not None:
+        raise RuntimeError("compile: give mode or options, not both")
+    given = {"mode": mode if mode != "default" else None, "options": options}
+    keywords = {name: value for name, value in given.items() if value is not None}
+    return with_keywords(chosen, keywords) if keywords else chosen
+
+
+def with_keywords(backend: Backend, keywords: Mapping[str, Any]) -> Backend:
+    """A program's own backend, called with `mode=` or `options=` as well. RuntimeError if it takes none."""
+    try:
+        inspect.signature(backend).bind(None, None, **keywords)
+    except TypeError as error:
+        asked = " and ".join(keywords)
+        raise RuntimeError(
+            f"compile: {asked} can't be given to {backend!r}, whose parameters are {inspect.signature(backend)}"
+        ) from error
+    return functools.partial(backend, **keywords)
 
 
 register_backend_lookup(lookup_backend)  # for frame_hook()

@@ -55,7 +55,11 @@ class SourceLine:
         return f"{shown}\n{' ' * (len(label) + self.start)}{'^' * (self.end - self.start)}"
 
 
-class Unsupported(RuntimeError):
+class TorchDynamoException(RuntimeError):
+    """The base of what the compiler raises, under PyTorch's name."""
+
+
+class Unsupported(TorchDynamoException):
     """The tracer can't follow the program here. `reason` is a row of the catalogue, `detail` says what was met.
 
     `stack` is filled in by the interpreter that meets the error: the line in the traced function first, then the lines
@@ -79,7 +83,7 @@ class Unsupported(RuntimeError):
         return str(GraphBreak.of(self, "fullgraph=True does not allow a break."))
 
 
-class InternalTracerError(RuntimeError):
+class InternalTracerError(TorchDynamoException):
     """A mistake in the tracer itself, not in the user's program. The frame runs as plain Python, with a warning; only
     fullgraph=True raises it."""
 
@@ -99,8 +103,24 @@ class RunPlainly(Exception):
     or it makes what the next calls can be compiled for."""
 
 
-class BackendCompilerFailed(RuntimeError):
+class BackendCompilerFailed(TorchDynamoException):
     """The backend raised while compiling a captured graph; the original error is its cause."""
+
+    @property
+    def inner_exception(self) -> BaseException | None:
+        """What the backend raised."""
+        return self.__cause__
+
+
+class RecompileError(TorchDynamoException):
+    """A function would have to be compiled again, which config.error_on_recompile does not allow."""
+
+
+class InvalidBackend(TorchDynamoException, ValueError):
+    """There is no backend of that name."""
+
+
+InternalTorchDynamoError = InternalTracerError  # PyTorch's name
 
 
 @dataclass(frozen=True)

@@ -28,13 +28,28 @@ from minitorch_compile.dynamo.variables.base import VariableTracker
 from minitorch_compile.dynamo.variables.builder import build, builds, guard_type
 from minitorch_compile.dynamo.variables.tracer import Output
 
+WALKS = frozenset(
+    ["state_dict", "load_state_dict", "_load_below", "named_parameters", "named_buffers", "named_children", "children"]
+)
+WALKS_WITH_SELF = frozenset(("named_modules", "modules"))
+
+
+def _tree(original: Any) -> Any:
+    """What a compiled nn.Module looks like to those who walk through modules: one whose only child, `_orig_mod`, is the
+    original. So the names in a state_dict are those that PyTorch gives."""
+    library_module = next(cls for cls in type(original).__mro__ if "_call_is_forward" in vars(cls))
+    tree = type("OptimizedModule", (library_module,), {})()
+    tree.add_module("_orig_mod", original)
+    return tree
+
 
 class OptimizedModule:
     """A callable object, such as an nn.Module, whose call is compiled. Everything else is the object's own.
 
-    Attributes are read from and stored on the original, so a module's `state_dict` and `parameters` are unchanged, and
-    `isinstance` sees the original's class. `forward`, as it is and compiled, is given for objects that say, in
-    `_call_is_forward`, when a call is nothing but that: graphs and guards then have the names of forward's parameters.
+    Attributes are read from and stored on the original, and `isinstance` sees the original's class; only the names of
+    parameters in `state_dict` and the like begin with `_orig_mod.`, as PyTorch's do. `forward`, as it is and compiled,
+    is given for objects that say, in `_call_is_forward`, when a call is nothing but that: graphs and guards then have
+    the names of forward's parameters.
     """
 
     def __init__(
@@ -65,10 +80,23 @@ class OptimizedModule:
         original = object.__getattribute__(self, "_orig_mod")
         if name == "forward" and hasattr(type(original), "_call_is_forward"):
             return self.__call__
+        if name in WALKS and hasattr(type(original), "_call_is_forward"):
+            return getattr(_tree(original), name)
+        if name in WALKS_WITH_SELF and hasattr(type(original), "_call_is_forward"):
+            return functools.partial(self._walked, name)
         value = getattr(original, name)
         if isinstance(value, MethodType) and value.__self__ is original:
             return self._chained(value)
         return value
+
+    def _walked(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        """named_modules() and modules(), which begin with this object."""
+        tree = _tree(self._orig_mod)
+        for found in getattr(tree, name)(*args, **kwargs):
+            if isinstance(found, tuple):
+                yield found[0], self if found[1] is tree else found[1]
+            else:
+                yield self if found is tree else found
 
     def _chained(self, method: MethodType) -> Callable[..., Any]:
         """`model = model.eval()` keeps the compiled model: a method that gives its object gives this one."""
@@ -90,7 +118,8 @@ class OptimizedModule:
         return dir(self._orig_mod)
 
     def __repr__(self) -> str:
-        return f"Optimized({self._orig_mod!r})"
+        original = self._orig_mod
+        return repr(_tree(original)) if hasattr(type(original), "_call_is_forward") else f"Optimized({original!r})"
 
     # A copy shares the object, as every shallow copy shares attributes, and its compiled code. A deep copy and what was
     # pickled have an object of their own, which is compiled when it is called: compiled code belongs to its process.

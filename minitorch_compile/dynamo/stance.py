@@ -17,6 +17,7 @@ RuntimeError: the stance is 'fail_on_recompile', and `<lambda>, <doctest ...:1` 
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -25,13 +26,18 @@ STANCES = {
     "force_eager": "run every compiled function as plain Python",
     "eager_on_recompile": "use what is compiled; where that does not fit, run plain Python",
     "fail_on_recompile": "use what is compiled; where that does not fit, raise an error",
+    "eager_then_compile": "run the first call of each function as plain Python, and compile the next",
+    "aot_eager_then_compile": "the same, here; PyTorch runs the first call on graphs that no kernels are made for",
 }
+
+
+LATER = ("eager_then_compile", "aot_eager_then_compile")
 
 
 class _State:
     """The stance that holds now, for all threads. `on_change` lets compiled functions forget their short cuts."""
 
-    stance = "default"
+    stance = "force_eager" if os.environ.get("TORCHDYNAMO_DISABLE") == "1" else "default"
     on_change: Callable[[], None] = staticmethod(lambda: None)
 
 
@@ -41,10 +47,16 @@ state = _State()
 class set_stance:
     """Changes the stance: for good, for a `with` block, or for the calls of a decorated function.
 
-    stance: "default", "force_eager", "eager_on_recompile" or "fail_on_recompile". ValueError for another.
+    stance: a key of STANCES. ValueError for another.
+    skip_guard_eval_unsafe: PyTorch then leaves guards out; here they are asked all the same, which gives the same.
+    force_backend: PyTorch then compiles with another backend. RuntimeError: say so in compile(backend=...).
     """
 
-    def __init__(self, stance: str = "default") -> None:
+    def __init__(
+        self, stance: str = "default", *, skip_guard_eval_unsafe: bool = False, force_backend: Any = None
+    ) -> None:
+        if force_backend is not None:
+            raise RuntimeError("set_stance: force_backend is not offered; give the backend to compile(backend=...)")
         if stance not in STANCES:
             raise ValueError(f"set_stance: no stance {stance!r}. Choose one of: {', '.join(STANCES)}.")
         self.stance = stance
@@ -74,8 +86,10 @@ def _change(stance: str) -> None:
         state.on_change()
 
 
-def compiles(place: str) -> bool:
+def compiles(place: str, is_first_call: bool = False) -> bool:
     """Whether a function that has no version for its arguments may be compiled. RuntimeError if that is an error."""
+    if state.stance in LATER:
+        return not is_first_call
     if state.stance == "fail_on_recompile":
         raise RuntimeError(
             f"the stance is 'fail_on_recompile', and `{place}` would have to be compiled for these arguments"

@@ -22,6 +22,7 @@ from minitorch_compile import config, own_builtins
 from minitorch_compile.compile_progress import compiling
 from minitorch_compile.dynamo import stance
 from minitorch_compile.dynamo.cache import reporting
+from minitorch_compile.dynamo.cache.counters import count_frame
 from minitorch_compile.dynamo.cache.entry import Entry
 from minitorch_compile.dynamo.cache.slots import slots
 from minitorch_compile.dynamo.cache.wrapper import UNSET, Signature, call_with_what_was_given, plain_caller
@@ -144,9 +145,11 @@ class Dispatcher:
                 return self.plain
             if cache.is_full:
                 return self._at_the_limit(arguments)
-            if not stance.compiles(self.place):
+            is_first, cache.was_called = not cache.was_called, True
+            if not stance.compiles(self.place, is_first):
                 return self.plain
             reporting.log_recompile(self, arguments)
+            count_frame()
             try:
                 with collected_rarely(), compiling(self.function.__qualname__):
                     entry = slots.compile_frame(self.function, arguments, self.region, self.owner, programs_builtins)

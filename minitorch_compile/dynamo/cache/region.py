@@ -49,6 +49,7 @@ class CodeCache:
         self.sizes = SizeHistory()
         self.plain_runs = 0  # calls that ended with an exception while tracing
         self.warned = False
+        self.was_called = False  # where nothing that is compiled fits
         self.has_failed = False  # the tracer made a mistake with it
 
     @property

@@ -19,11 +19,12 @@ from __future__ import annotations
 import platform
 from typing import TYPE_CHECKING, Any
 
-from minitorch_compile import logs
+from minitorch_compile import config, logs
 from minitorch_compile.dynamo.breaks.break_reasons import REASONS
 from minitorch_compile.dynamo.bytecode.decode import decode
+from minitorch_compile.dynamo.cache.counters import count_break, count_compiled, count_graph
 from minitorch_compile.dynamo.cache.entry import Entry
-from minitorch_compile.dynamo.errors import GraphBreak, InternalTracerError
+from minitorch_compile.dynamo.errors import GraphBreak, InternalTracerError, RecompileError
 from minitorch_compile.dynamo.guards.recompile_advice import what_kept_changing
 from minitorch_compile.fx import GraphModule
 from minitorch_compile.fx.printer import tabular
@@ -43,9 +44,13 @@ COMPILE_TIMES = logs.artifact("compile_times")
 
 def log_recompile(dispatcher: Dispatcher, arguments: tuple[Any, ...]) -> None:
     """Why the versions that exist did not do: the latest one's guard, or each one's."""
-    if not dispatcher.cache.entries or not (RECOMPILES.is_on or VERBOSE.is_on):
+    if not dispatcher.cache.entries or not (RECOMPILES.is_on or VERBOSE.is_on or config.error_on_recompile):
         return
     failures = [str(failed) for failed in dispatcher.failures(arguments)]
+    if config.error_on_recompile and failures:
+        raise RecompileError(
+            f"`{dispatcher.place}` would be compiled again; the guard that failed:\n    {failures[-1]}"
+        )
     if not failures:  # another thread changed it back
         return
     RECOMPILES(f"Recompiling `{dispatcher.place}`; the guard that failed:\n    {failures[-1]}")
@@ -90,6 +95,7 @@ def warn_of_a_mistake(dispatcher: Dispatcher, error: InternalTracerError) -> Non
 
 def log_entry(dispatcher: Dispatcher, entry: Entry) -> None:
     """All that there is to see of a new version."""
+    count_compiled()
     if entry.graph_break is not None:
         _note_break(dispatcher, entry.graph_break)
     if GUARDS.is_on:
@@ -107,11 +113,13 @@ def _note_break(dispatcher: Dispatcher, broken: GraphBreak) -> None:
     breaks = dispatcher.region.breaks
     if broken.key not in {known.key for known in breaks}:
         breaks.append(broken)
+        count_break(broken)
         GRAPH_BREAKS(str(broken))
 
 
 def log_graph(module: GraphModule) -> None:
     """A captured graph, before the backend gets it."""
+    count_graph(module)
     if GRAPH_CODE.is_on:
         GRAPH_CODE(module.print_readable(print_output=False))
     if GRAPH.is_on:

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from minitorch_compile.dynamo.eval_frame import optimize, region_of
+from minitorch_compile.dynamo.frame_evaluation.backend_slot import backend_named
 from minitorch_compile.fx import GraphModule
 
 
@@ -38,6 +39,29 @@ class CompileCounter:
     def __call__(self, module: GraphModule, example_inputs: list[Any]) -> Callable[..., Any]:
         self.frame_count += 1
         self.op_count += sum(node.op.startswith("call") for node in module.graph.nodes)
+        self.graphs.append(module)
+        return module
+
+
+class CompileCounterWithBackend(CompileCounter):
+    """The same, with another backend that compiles the graphs: a name or a function."""
+
+    def __init__(self, backend: Any) -> None:
+        super().__init__()
+        self.backend = backend
+
+    def __call__(self, module: GraphModule, example_inputs: list[Any]) -> Callable[..., Any]:
+        super().__call__(module, example_inputs)
+        return backend_named(self.backend)(module, example_inputs)
+
+
+class EagerAndRecordGraphs:
+    """A backend that runs graphs as they are and keeps them."""
+
+    def __init__(self) -> None:
+        self.graphs: list[GraphModule] = []
+
+    def __call__(self, module: GraphModule, example_inputs: list[Any]) -> Callable[..., Any]:
         self.graphs.append(module)
         return module
 

@@ -19,6 +19,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from minitorch_compile.dynamo.testing.canonical_form import Canonicalizer
+from minitorch_compile.tensor import ops
+from minitorch_compile.tensor.tensor_base import TensorBase
 
 
 @dataclass(frozen=True)
@@ -47,3 +49,21 @@ def behaviour(
         tuple(forms.form_of(item) for item in state),
     )
     return Behaviour(compared, printed.getvalue())
+
+
+def same(found: Any, expected: Any, tol: float = 1e-4, equal_nan: bool = False) -> bool:
+    """Whether two nestings of lists, tuples, dicts hold the same, tensors up to `tol`, as `torch._dynamo.testing.same`.
+
+    >>> from minitorch_compile.tensor import ones
+    >>> same([ones(2)], [ones(2) + 1e-7]), same([ones(2)], [ones(3)])
+    (True, False)
+    """
+    if isinstance(expected, TensorBase):
+        shapes = isinstance(found, TensorBase) and found.sizes == expected.sizes and found.dtype is expected.dtype
+        return shapes and bool(ops.allclose(found, expected, tol, tol, equal_nan))
+    if isinstance(expected, (list, tuple)):
+        pairs = zip(found, expected) if isinstance(found, (list, tuple)) else ()
+        return type(found) is type(expected) and len(found) == len(expected) and all(same(*p, tol) for p in pairs)
+    if isinstance(expected, dict):
+        return set(found) == set(expected) and all(same(found[key], expected[key], tol) for key in expected)
+    return bool(found == expected)

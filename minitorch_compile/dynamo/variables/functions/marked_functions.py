@@ -63,7 +63,9 @@ class DisabledFunctionVariable(MarkedFunctionVariable):
         return "_dynamo_only_frame" in vars(self.function)
 
     def call(self, tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) -> Value:
-        raise Unsupported("disabled-function", f"{self.describe()} is marked with disable().")
+        because = vars(self.function).get("_dynamo_disabled_because")
+        why = f", because: {because}" if because else "."
+        raise Unsupported("disabled-function", f"{self.describe()} is marked with disable(){why}")
 
 
 class AllowedFunctionVariable(MarkedFunctionVariable):

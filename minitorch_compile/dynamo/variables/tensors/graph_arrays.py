@@ -9,8 +9,7 @@ something else, it is converted, or the graph breaks.
 >>> from minitorch_compile.tensor import ones
 >>> print(generated(lambda x: np.sin(x.numpy()).sum(axis=0), ones(2, 3)))
 (out_0,) = graph(x)
-ndarray_0 = out_0.numpy()
-return ndarray_0
+return out_0.numpy()
 """
 
 from __future__ import annotations

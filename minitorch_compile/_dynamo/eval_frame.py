@@ -1,0 +1,58 @@
+"""`torch._dynamo.optimize(backend)(function)` and its kin: PyTorch's first way to say `torch.compile`.
+
+>>> import minitorch_compile as torch
+>>> @torch._dynamo.optimize("eager", nopython=True)
+... def double(x):
+...     return x * 2
+>>> double(torch.ones(1))
+tensor([2.])
+>>> torch._dynamo.run(double)(torch.ones(3))      # compiles nothing new
+tensor([2., 2., 2.])
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from minitorch_compile.compiler import compile
+from minitorch_compile.dynamo.optimized_module import OptimizedModule
+from minitorch_compile.dynamo.stance import set_stance
+
+Decorator = Callable[[Any], Any]
+
+
+def optimize(
+    backend: Any = "inductor",
+    *,
+    nopython: bool = False,
+    disable: bool = False,
+    dynamic: bool | None = None,
+    mode: str | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> Decorator:
+    """A decorator: torch.compile with that backend; `nopython` is fullgraph."""
+    return functools.partial(
+        compile, backend=backend, fullgraph=nopython, disable=disable, dynamic=dynamic, mode=mode, options=options
+    )
+
+
+def optimize_assert(backend: Any = "inductor", *, dynamic: bool | None = None) -> Decorator:
+    """The same where a graph break is an error."""
+    return optimize(backend, nopython=True, dynamic=dynamic)
+
+
+def run(fn: Any = None) -> Any:
+    """A function that runs what is compiled of `fn`, and compiles nothing new. Without `fn`, a decorator."""
+    return run if fn is None else set_stance("eager_on_recompile")(fn)
+
+
+def innermost_fn(fn: Any) -> Any:
+    """The plain function behind a compiled one."""
+    while getattr(fn, "_torchdynamo_orig_callable", None) is not None:
+        fn = fn._torchdynamo_orig_callable
+    return fn
+
+
+__all__ = ["OptimizedModule", "innermost_fn", "optimize", "optimize_assert", "run", "set_stance"]
