@@ -20,6 +20,7 @@ torch._dynamo.config.guard_nn_modules is always True here: False has no effect.
 from __future__ import annotations
 
 import contextlib
+import difflib
 import sys
 from collections.abc import Iterator, Mapping
 from types import ModuleType
@@ -167,7 +168,7 @@ class _NamesOfPyTorch(ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         if name in _deleted or not _is_option(name):  # the import system and inspect probe for special names
-            raise AttributeError(f"torch._dynamo.config.{name} does not exist")
+            raise _unknown(name)
         if name in OPTIONS:
             return getattr(options, ALIASES.get(name, name))
         return _given[name] if name in _given else {**ALWAYS, **UNUSED}[name]
@@ -177,7 +178,7 @@ class _NamesOfPyTorch(ModuleType):
             super().__setattr__(name, value)
             return
         if not _is_option(name):
-            raise AttributeError(f"torch._dynamo.config.{name} does not exist")
+            raise _unknown(name)
         _deleted.discard(name)
         if name in OPTIONS:
             setattr(options, ALIASES.get(name, name), value)
@@ -188,11 +189,17 @@ class _NamesOfPyTorch(ModuleType):
 
     def __delattr__(self, name: str) -> None:
         if not _is_option(name):
-            raise AttributeError(f"torch._dynamo.config.{name} does not exist")
+            raise _unknown(name)
         _deleted.add(name)
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *OPTIONS, *ALWAYS, *UNUSED})
+
+
+def _unknown(name: str) -> AttributeError:
+    close = difflib.get_close_matches(name, [*OPTIONS, *ALWAYS, *UNUSED], 1)
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    return AttributeError(f"torch._dynamo.config.{name} does not exist.{hint}")
 
 
 def _is_option(name: str) -> bool:

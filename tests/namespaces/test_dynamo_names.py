@@ -57,6 +57,8 @@ def test_options_without_a_choice_can_be_set_to_what_is_done() -> None:
     with pytest.warns(UserWarning, match="is always True here: False has no effect"):
         config.guard_nn_modules = False
     config.guard_nn_modules = config.optimize_ddp = True
+    with pytest.raises(AttributeError, match="recompile_limt does not exist. Did you mean 'recompile_limit'"):
+        config.recompile_limt = 1
 
 
 def test_logs_are_set_by_their_names():
