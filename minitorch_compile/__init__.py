@@ -53,7 +53,19 @@ from minitorch_compile import (
     version,
     xpu,
 )
-from minitorch_compile.amp import autocast, is_autocast_available, is_autocast_enabled
+from minitorch_compile.amp import (
+    autocast,
+    clear_autocast_cache,
+    get_autocast_cpu_dtype,
+    get_autocast_dtype,
+    is_autocast_available,
+    is_autocast_cache_enabled,
+    is_autocast_cpu_enabled,
+    is_autocast_enabled,
+    set_autocast_cache_enabled,
+    set_autocast_dtype,
+    set_autocast_enabled,
+)
 from minitorch_compile.autograd import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from minitorch_compile.compiler import compile, explain, list_backends, list_mode_options, list_options
 from minitorch_compile.func import vmap

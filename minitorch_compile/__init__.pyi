@@ -51,8 +51,16 @@ from minitorch_compile import utils as utils
 from minitorch_compile import version as version
 from minitorch_compile import xpu as xpu
 from minitorch_compile.amp import autocast as autocast
+from minitorch_compile.amp import clear_autocast_cache as clear_autocast_cache
+from minitorch_compile.amp import get_autocast_cpu_dtype as get_autocast_cpu_dtype
+from minitorch_compile.amp import get_autocast_dtype as get_autocast_dtype
 from minitorch_compile.amp import is_autocast_available as is_autocast_available
+from minitorch_compile.amp import is_autocast_cache_enabled as is_autocast_cache_enabled
+from minitorch_compile.amp import is_autocast_cpu_enabled as is_autocast_cpu_enabled
 from minitorch_compile.amp import is_autocast_enabled as is_autocast_enabled
+from minitorch_compile.amp import set_autocast_cache_enabled as set_autocast_cache_enabled
+from minitorch_compile.amp import set_autocast_dtype as set_autocast_dtype
+from minitorch_compile.amp import set_autocast_enabled as set_autocast_enabled
 from minitorch_compile.autograd import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
 from minitorch_compile.autograd import is_anomaly_enabled as is_anomaly_enabled
 from minitorch_compile.compiler import compile as compile

@@ -58,17 +58,6 @@ def test_mixed_precision_for_a_gpu_warns_and_is_off() -> None:
     assert (scaler.is_enabled(), scaler.get_scale(), scaler.state_dict()) == (False, 1.0, {})
 
 
-def test_mixed_precision_on_the_cpu_is_refused_unless_off() -> None:
-    with pytest.raises(NotImplementedError, match="enabled=False"):
-        torch.autocast("cpu", dtype=torch.float16)
-
-    @torch.autocast("cpu", enabled=False)
-    def double(x: torch.Tensor) -> torch.Tensor:
-        return 2 * x
-
-    assert double(torch.ones(1)).item() == 2
-
-
 def test_data_parallel_calls_the_one_module() -> None:
     model = torch.nn.DataParallel(torch.nn.Linear(2, 1))
     assert list(model.state_dict()) == ["module.weight", "module.bias"]

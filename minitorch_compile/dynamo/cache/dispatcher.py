@@ -19,6 +19,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile import config, own_builtins
+from minitorch_compile.amp import autocast_state
 from minitorch_compile.compile_progress import compiling
 from minitorch_compile.dynamo import stance
 from minitorch_compile.dynamo.cache import reporting
@@ -103,6 +104,8 @@ class Dispatcher:
         tried: list[Entry] = []
         for version in self._others():
             entry, bound = version
+            if entry.autocast is not autocast_state.state.casts_to:
+                continue
             result = bound(*arguments)
             if result is not MISS:
                 self._use_first(version)
@@ -131,7 +134,8 @@ class Dispatcher:
 
     def _use_first(self, version: Version) -> None:
         self.bound = to_front(self.bound, version)
-        self.run = version[1]
+        if not autocast_state.users:  # while a thread casts, each call asks which versions are for it
+            self.run = version[1]
 
     @unhooked
     def _compiled(self, arguments: tuple[Any, ...], tried: list[Entry]) -> Callable[..., Any]:
@@ -139,7 +143,9 @@ class Dispatcher:
         with LOCK, own_builtins.restored() as programs_builtins:
             cache = self.cache
             for entry in cache.entries:  # another thread may have made it meanwhile
-                if all(entry is not e for e in tried) and failure(entry.guards, self.scope(entry, arguments)) is None:
+                if entry.autocast is not autocast_state.state.casts_to or any(entry is e for e in tried):
+                    continue
+                if failure(entry.guards, self.scope(entry, arguments)) is None:
                     return self._or_plain(self._bind(entry))
             if cache.has_failed:
                 return self.plain
@@ -164,6 +170,7 @@ class Dispatcher:
                 reporting.warn_of_an_error(self, error)
                 cache.plain_runs += 1
                 return self.plain
+            entry.autocast = autocast_state.state.casts_to
             cache.entries.append(entry)
             reporting.log_entry(self, entry)
             bound = self._bind(entry)

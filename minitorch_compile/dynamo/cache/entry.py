@@ -29,6 +29,7 @@ class Entry:
     side_effects: str = ""
     is_plain: bool = False
     seconds: float = 0.0
+    autocast: Any = None  # the dtype that ops were cast to while it was traced
 
     def __repr__(self) -> str:
         return f"<Entry with {len(self.guards)} guards>"

@@ -21,6 +21,7 @@ from types import FunctionType
 from typing import Any
 
 from minitorch_compile import config
+from minitorch_compile.amp import autocast_state
 from minitorch_compile.dynamo.cache.callees import compiled_callable
 from minitorch_compile.dynamo.cache.dispatcher import LOCK, Dispatcher
 from minitorch_compile.dynamo.cache.entry import Entry
@@ -176,3 +177,4 @@ def _stance_changed() -> None:
 
 
 state.on_change = _stance_changed  # the stance knows nobody who asks it
+autocast_state.on_change.append(_stance_changed)  # likewise

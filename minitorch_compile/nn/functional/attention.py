@@ -159,7 +159,7 @@ def _with_zero(x: Any) -> Any:
 def _attend_with_weights(q: Any, k: Any, v: Any, mask: Any, dropout_p: float) -> tuple[Any, Any]:
     """Attention that also gives its weights; a query that may see nothing gets NaN."""
     scores = ops.matmul(q * math.sqrt(1.0 / q.sizes[-1]), ops.transpose(k, -2, -1))
-    weights = ops.softmax(scores if mask is None else scores + mask, -1)
+    weights = ops.softmax(scores if mask is None else scores + mask.to(scores.dtype), -1)
     if dropout_p > 0.0:
         weights = ops.dropout(weights, dropout_p, True)
     return ops.matmul(weights, v), weights
