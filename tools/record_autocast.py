@@ -2,8 +2,8 @@
 
     TORCH_PYTHON tools/record_autocast.py        writes tests/amp/recorded.json
 
-Kept are the calls whose result has another dtype than without autocast, or that PyTorch refuses. Needs a Python with PyTorch; run it from the
-root of the checkout, with the checkout on PYTHONPATH.
+Kept are the calls whose result has another dtype than without autocast, or that PyTorch refuses. Needs a Python with
+PyTorch; run it from the root of the checkout, with the checkout on PYTHONPATH.
 """
 
 from __future__ import annotations
