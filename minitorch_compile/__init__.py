@@ -18,6 +18,7 @@ from math import e, inf, nan, pi
 from minitorch_compile import (
     _C,
     _dynamo,
+    _functorch,
     _logging,
     _subclasses,
     accelerator,

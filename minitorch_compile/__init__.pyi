@@ -16,6 +16,7 @@ from math import nan as nan
 from math import pi as pi
 from minitorch_compile import _C as _C
 from minitorch_compile import _dynamo as _dynamo
+from minitorch_compile import _functorch as _functorch
 from minitorch_compile import _logging as _logging
 from minitorch_compile import _subclasses as _subclasses
 from minitorch_compile import accelerator as accelerator

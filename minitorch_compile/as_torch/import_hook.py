@@ -31,6 +31,7 @@ PACKAGE = "minitorch_compile"
 
 # Modules of PyTorch whose contents lie elsewhere here.
 OTHER_PLACES = {
+    "torch._dynamo.backends.common": "minitorch_compile._dynamo.backends.compiler_backends",
     "torch._dynamo.exc": "minitorch_compile.dynamo.errors",
     "torch._dynamo.testing": "minitorch_compile.dynamo.testing",
     "torch._tensor": "minitorch_compile.tensor.tensor_class.tensor_class",
@@ -38,6 +39,10 @@ OTHER_PLACES = {
     "torch.autograd.variable": "minitorch_compile.autograd",
     "torch.distributed.distributed_c10d": "minitorch_compile.distributed",
     "torch.distributions.utils": "minitorch_compile.distributions.parameters",
+    "functorch": "minitorch_compile._functorch",
+    "functorch.compile": "minitorch_compile._functorch.compile",
+    "torch.fx._lazy_graph_module": "minitorch_compile.fx.lazy_graph_module",
+    "torch.fx.experimental.proxy_tensor": "minitorch_compile.aot.make_fx",
     "torch.fx._symbolic_trace": "minitorch_compile.fx.symbolic_trace",
     "torch.nn.modules.channelshuffle": "minitorch_compile.nn.modules.pixelshuffle",
     "torch.nn.modules.module": "minitorch_compile.nn.module",
@@ -50,6 +55,7 @@ OTHER_PLACES = {
     "torch.utils.data._utils.collate": "minitorch_compile.utils.data.collate",
     "torch.utils.data._utils.worker": "minitorch_compile.utils.data.worker",
 }
+OURS = ("torch", "functorch")  # the packages that this one stands in for
 
 
 class Alias(Loader):
@@ -79,7 +85,7 @@ class TorchFinder(MetaPathFinder):
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """Our module under PyTorch's name; ModuleNotFoundError if there is none; None for other packages."""
-        if fullname != "torch" and not fullname.startswith("torch."):
+        if fullname.partition(".")[0] not in OURS:
             return None
         ours = OTHER_PLACES.get(fullname, PACKAGE + fullname.removeprefix("torch"))
         # Answering None would let Python look into our folder itself, and load our modules a second time.
@@ -107,7 +113,7 @@ def uninstall() -> None:
     """Ends what install() began. Modules that imported torch meanwhile keep what they have."""
     if _finder in sys.meta_path:
         sys.meta_path.remove(_finder)
-        for name in [name for name in sys.modules if name == "torch" or name.startswith("torch.")]:
+        for name in [name for name in sys.modules if name.partition(".")[0] in OURS]:
             del sys.modules[name]
 
 

@@ -23,6 +23,7 @@ from typing import TypeVar
 from minitorch_compile.control import is_graph_step
 from minitorch_compile.fx.expressions import BINARY, UNARY
 from minitorch_compile.fx.node import Node
+from minitorch_compile.tensor.functions.predicates import _assert
 
 AnyCallable = TypeVar("AnyCallable", bound=Callable)
 
@@ -57,7 +58,7 @@ _RANDOM_NAMES = frozenset(
     + ("normal_", "log_normal_", "uniform_", "random_", "bernoulli_", "exponential_", "geometric_", "cauchy_")
 )
 _TRACKING_NAMES = frozenset(("batch_norm", "instance_norm"))  # in training they move running statistics
-_with_side_effect: set[Callable] = {print}
+_with_side_effect: set[Callable] = {print, _assert}
 
 
 def has_side_effect(fn: AnyCallable) -> AnyCallable:

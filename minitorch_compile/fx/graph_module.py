@@ -221,7 +221,7 @@ class GraphModule(Module):
             if node.op in REFERRING:
                 parts = str(node.target).split(".")
                 used.update(".".join(parts[: i + 1]) for i in range(len(parts)))
-                if node.op == "call_module":
+                if node.op == "call_module" and node.target in self.attributes:
                     used.update(
                         f"{node.target}.{name}" for name, _ in self.attributes[str(node.target)].named_modules()
                     )
@@ -357,7 +357,7 @@ def _description(root: Module | Mapping[str, Any]) -> str:
 
 def _indented(text: str) -> str:
     first, *rest = text.split("\n")
-    return "\n".join([first, *("    " + line for line in rest)])
+    return "\n".join([first, *("    " + line if line.strip() else "" for line in rest)])
 
 
 def failure_note(node: Node) -> str:

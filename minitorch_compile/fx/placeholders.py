@@ -24,6 +24,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile import pytree
+from minitorch_compile.fx.effects import has_side_effect
 from minitorch_compile.fx.proxy import Proxy
 from minitorch_compile.fx.pytree_code import _PyTreeCodeGen, _PyTreeInfo
 from minitorch_compile.tensor import device, dtype
@@ -160,6 +161,7 @@ def _hand_over(placeholder: PHBase, proxy: Proxy) -> None:
                 setattr(proxy.node, name, value)
 
 
+@has_side_effect
 def _assert_is_none(value: Any, msg: str) -> None:
     if value is not None:
         raise AssertionError(msg)

@@ -31,6 +31,7 @@ from minitorch_compile.fx.arguments import map_aggregate
 from minitorch_compile.fx.expressions import BINARY, UNARY
 from minitorch_compile.fx.node import Node
 from minitorch_compile.fx.tracer_base import GraphAppendingTracer, Scope, ScopeContextManager, TraceError, TracerBase
+from minitorch_compile.tensor.tensor_base import TensorBase
 
 
 class Proxy:
@@ -171,8 +172,18 @@ def _operator(function: Callable[..., Any]) -> Callable[..., Proxy]:
     return method
 
 
+# What PyTorch's tensors call the operators that they hand to a proxy on their right.
+TENSOR_METHODS = {"truediv": "div", "mod": "remainder"} | {
+    name: f"__{name.strip('_')}__" for name in ("floordiv", "lshift", "rshift", "and_", "or_", "xor")
+}
+
+
 def _reflected(function: Callable[..., Any]) -> Callable[..., Proxy]:
+    name = TENSOR_METHODS.get(function.__name__, function.__name__)
+
     def method(self: Proxy, other: Any) -> Proxy:
+        if isinstance(other, TensorBase):
+            return self.tracer.create_proxy("call_method", name, (other, self), {})
         return self.tracer.create_proxy("call_function", function, (other, self), {})
 
     return method

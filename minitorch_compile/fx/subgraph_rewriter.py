@@ -70,9 +70,9 @@ def replace_pattern_with_filters(
         graph = new if replacement_callback is None else replacement_callback(match, gm.graph, wanted)
         assert graph is not None
         done.append(_replaced(gm.graph, match, wanted, graph, renewed))
-    if new is not None and new.owning_module is not None and (isinstance(replacement, Module)):
-        _bring_attributes(gm, replacement)
-    elif new is not None and new.owning_module is not None:
+    if isinstance(replacement, Module):  # those that nobody calls any more go
+        gm.delete_all_unused_submodules()
+    if new is not None and new.owning_module is not None:
         _bring_attributes(gm, new.owning_module)
     gm.recompile()
     return done
@@ -120,11 +120,9 @@ def _place(graph: Graph, match: InternalMatch) -> Node:
     return last.next
 
 
-def _bring_attributes(gm: GraphModule, replacement: Any) -> None:
-    """The modules and tensors of the replacement, unless the module has something of the name; those that nobody calls
-    any more go."""
-    gm.delete_all_unused_submodules()
-    theirs = GraphModule(replacement, replacement.graph).attributes
+def _bring_attributes(gm: GraphModule, replacement: GraphModule) -> None:
+    """The modules and tensors of the replacement, unless the module has something of the name."""
+    theirs = replacement.attributes
     for node in gm.graph.nodes:
         if node.op not in ("get_attr", "call_module") or node.target in gm.attributes:
             continue

@@ -1,0 +1,16 @@
+"""`torch._functorch` and `functorch`: function transforms, and ahead-of-time autograd for programs that call it."""
+
+from minitorch_compile._functorch import aot_autograd, compilers, partitioners
+from minitorch_compile.aot.make_fx import make_fx
+from minitorch_compile.func import (
+    functional_call,
+    grad,
+    grad_and_value,
+    hessian,
+    jacfwd,
+    jacrev,
+    jvp,
+    stack_module_state,
+    vjp,
+    vmap,
+)

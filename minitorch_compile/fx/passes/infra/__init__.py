@@ -1,0 +1,3 @@
+"""What passes are made of, and who runs them."""
+
+from minitorch_compile.fx.passes.infra import partitioner, pass_base, pass_manager
