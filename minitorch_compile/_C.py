@@ -9,10 +9,14 @@
 'Tensor'
 """
 
+from typing import Any
+
 from minitorch_compile.tensor.dispatch.overrides import (
     DisableTorchFunction,
     DisableTorchFunctionSubclass,
     _disabled_torch_function_impl,
 )
+
+_nn: Any  # where PyTorch has the built-in functions of nn.functional; the package puts that module here
 
 __all__ = ["DisableTorchFunction", "DisableTorchFunctionSubclass", "_disabled_torch_function_impl"]

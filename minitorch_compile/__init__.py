@@ -175,6 +175,7 @@ from minitorch_compile.tensor.tensor_class.legacy_types import (
 from minitorch_compile.tensor.tensor_class.printing import get_printoptions, printoptions, set_printoptions
 from minitorch_compile.version import __version__
 
+_C._nn = nn.functional  # where PyTorch has those of them that are built in
 double = float64
 float = float32
 half = float16
