@@ -1,7 +1,7 @@
 """Calls of ops with proxies: `torch.relu(proxy)` becomes a node.
 
-An op computes; it knows nothing of stand-ins. So as long as there is a proxy anywhere, each call of an op first looks
-whether a proxy is among its arguments. When the last one is gone, ops are called as ever.
+A proxy overrides what ops mean by `__torch_function__`, as anybody may. The dispatcher looks for such arguments only if
+it has been told of their classes, so that plain calls stay quick; it is told of proxies as long as there is one.
 
 >>> from minitorch_compile.fx import Graph, Proxy
 >>> from minitorch_compile.tensor import ops, tensor
@@ -13,86 +13,47 @@ whether a proxy is among its arguments. When the last one is gone, ops are calle
 
 from __future__ import annotations
 
-import sys
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.fx.op_names import positional_arguments
 from minitorch_compile.tensor.dispatch.op import Op
+from minitorch_compile.tensor.dispatch.overrides import watching
 
 if TYPE_CHECKING:
     from minitorch_compile.fx.proxy import Proxy
-else:
-    Proxy = ()  # proxy.py puts the class here
 
-TENSOR_METHODS = "minitorch_compile.tensor.tensor_class"
-_lock = threading.RLock()
-_alive = 0
-_replaced: dict[Any, Callable[..., Any]] = {}
+_lock = threading.RLock()  # a proxy may go while another is made: then the garbage collector is in here twice
+_alive: dict[type, int] = {}
 
 
-def watch() -> None:
-    """There is one proxy more."""
-    global _alive
+def watch(cls: type) -> None:
+    """There is one proxy of this class more."""
     with _lock:
-        _alive += 1
-        if _alive == 1:
-            for cls in _with_calls_of_their_own(Op):
-                _replaced[cls] = cls.__call__
-                cls.__call__ = _watched(cls.__call__)
+        _alive[cls] = _alive.get(cls, 0) + 1
+        if _alive[cls] == 1:
+            watching.append(cls)
 
 
-def unwatch() -> None:
-    """There is one proxy less."""
-    global _alive
+def unwatch(cls: type) -> None:
+    """There is one proxy of this class less."""
     with _lock:
-        _alive -= 1
-        if _alive == 0:
-            while _replaced:
-                cls, call = _replaced.popitem()
-                cls.__call__ = call
+        _alive[cls] -= 1
+        if _alive[cls] == 0:
+            watching.remove(cls)
 
 
-def _with_calls_of_their_own(cls: Any) -> list[Any]:
-    """The class and its subclasses, as far as they say themselves how they are called."""
-    below = [each for subclass in cls.__subclasses__() for each in _with_calls_of_their_own(subclass)]
-    return [cls, *below] if "__call__" in vars(cls) else below
-
-
-def _watched(call: Callable[..., Any]) -> Callable[..., Any]:
-    def watched(self: Op, *args: Any, **kwargs: Any) -> Any:
-        proxies: list[Proxy] = []
-        _collect(args, proxies)
-        if kwargs:
-            _collect(kwargs.values(), proxies)
-        if not proxies:
-            return call(self, *args, **kwargs)
-        by_method = sys._getframe(1).f_globals.get("__name__", "").startswith(TENSOR_METHODS)
-        return record(self, args, kwargs, proxies, by_method)
-
-    return watched
-
-
-def _collect(values: Iterable[Any], found: list[Proxy]) -> None:
-    for value in values:
-        if isinstance(value, Proxy):
-            found.append(value)
-        elif type(value) in (list, tuple):
-            _collect(value, found)
-        elif type(value) is dict:
-            _collect(value.values(), found)
-
-
-def record(
-    op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], proxies: list[Proxy], by_method: bool = False
-) -> Proxy:
-    """The node of a call of `op` on proxies; `by_method`: it was a method of a tensor that called it."""
+def record(function: Callable[..., Any], args: Any, kwargs: dict[str, Any], proxies: Sequence[Proxy]) -> Proxy:
+    """The node of a call of an op, or of a method of tensors, on these and other arguments."""
     tracers = {id(proxy.tracer): proxy.tracer for proxy in proxies}
     if len(tracers) > 1:
-        raise RuntimeError(f"Found multiple different tracers {list(tracers.values())} while trying to trace {op!r}")
+        raise RuntimeError(
+            f"Found multiple different tracers {list(tracers.values())} while trying to trace operations {function!r}"
+        )
     (tracer,) = tracers.values()
-    if by_method:
-        return tracer.create_proxy("call_method", op.__name__, args, kwargs)
-    args, kwargs = positional_arguments(op, args, kwargs)
-    return tracer.create_proxy("call_function", op, args, kwargs, name=tracer.graph._target_to_str(op.__name__))
+    if not isinstance(function, Op):
+        return tracer.create_proxy("call_method", function.__name__, args, kwargs)
+    args, kwargs = positional_arguments(function, args, kwargs)
+    name = tracer.graph._target_to_str(function.__name__)
+    return tracer.create_proxy("call_function", function, args, kwargs, name=name)

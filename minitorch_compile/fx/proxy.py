@@ -40,11 +40,11 @@ class Proxy:
     __array_ufunc__ = None  # NumPy's operators leave `array @ proxy` to __rmatmul__
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Proxy:
-        op_calls.watch()
+        op_calls.watch(cls)
         return super().__new__(cls)
 
     def __del__(self) -> None:
-        op_calls.unwatch()
+        op_calls.unwatch(type(self))
 
     def __init__(self, node: Node, tracer: TracerBase | None = None) -> None:
         self.tracer: TracerBase = GraphAppendingTracer(node.graph) if tracer is None else tracer
@@ -82,6 +82,15 @@ class Proxy:
     def keys(self) -> Any:
         """What `f(**proxy)` asks for first."""
         return self.tracer.keys(self)
+
+    @classmethod
+    def __torch_function__(
+        cls, orig_method: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Proxy:
+        """What a call of an op means that has a proxy among its arguments."""
+        proxies: list[Proxy] = []
+        map_aggregate((args, kwargs), lambda leaf: proxies.append(leaf) if isinstance(leaf, Proxy) else None)
+        return op_calls.record(orig_method, args, kwargs or {}, proxies)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Proxy:
         return self  # a copy of the value would be a node; a copy of the stand-in stands for the same value
@@ -215,8 +224,6 @@ def _is_assert(frame: FrameType) -> bool:
     named = raised is not None and raised.argval in ("AssertionError", AssertionError)
     return raised is not None and (raised.opname == "LOAD_ASSERTION_ERROR" or named)
 
-
-op_calls.Proxy = Proxy  # type: ignore[misc]
 
 __all__ = [
     "Attribute",
