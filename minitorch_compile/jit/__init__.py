@@ -1,8 +1,8 @@
 """torch.jit, as far as Python itself is the script.
 
-TorchScript was a second language for a subset of Python, which gives the same results. Here a scripted function is the
-function, as under PyTorch's own switch PYTORCH_JIT=0; `compile()` is what makes programs faster. Archives of programs
-are neither written nor read.
+`trace` writes down what a program does with example inputs (`tracing.py`); `save` and `load` keep that in a file
+without code (`archives.py`). TorchScript was a second language for a subset of Python, which gives the same results.
+Here a scripted function is the function, as under PyTorch's own switch PYTORCH_JIT=0; `compile()` makes it faster.
 
 >>> @script
 ... def double(x):
@@ -13,14 +13,25 @@ are neither written nor read.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final, NoReturn, TypeVar
+from dataclasses import replace
+from typing import Any, Final, NamedTuple, TypeVar
 
+from minitorch_compile.jit.archives import load, save
+from minitorch_compile.jit.traced_module import TopLevelTracedModule
+from minitorch_compile.jit.tracing import TracerWarning, TracingCheckError, is_tracing, trace, trace_module
 from minitorch_compile.nn import Module
 
 Program = TypeVar("Program")
 ScriptModule = Module
 Final = Final
+TracedModule = TopLevelTracedModule
+
+
+class Attribute(NamedTuple):
+    """A value with a type that TorchScript is told; here the module keeps both as they are."""
+
+    value: Any
+    type: Any
 
 
 def script(
@@ -28,11 +39,6 @@ def script(
 ) -> Program:
     """The function, class or module itself."""
     return obj
-
-
-def trace(func: Program, example_inputs: Any = None, **options: Any) -> Program:
-    """The function or module itself; it isn't run. What depends on data keeps depending on it."""
-    return func
 
 
 def script_method(fn: Program) -> Program:
@@ -65,9 +71,23 @@ def script_if_tracing(fn: Program) -> Program:
     return fn
 
 
-def freeze(mod: Program, preserved_attrs: Any = None, optimize_numerics: bool = True) -> Program:
-    """The module itself."""
-    return mod
+def freeze(mod: Any, preserved_attrs: Any = None, optimize_numerics: bool = True) -> Any:
+    """A traced module in eval mode whose parameters are constants. RuntimeError for another, or one that trains."""
+    if type(mod) is not TopLevelTracedModule:
+        raise RuntimeError(
+            "Freezing expects a ScriptModule as input. Please use torch.jit.script or torch.jit.trace to script your"
+            " 'nn.Module'."
+        )
+    if mod.training:
+        raise RuntimeError(
+            "Freezing is currently only implemented for modules in eval mode. Please call .eval() on your module before"
+            " freezing."
+        )
+    program, known = mod.program, dict([*mod.named_parameters(), *mod.named_buffers()])
+    constants = {name: known[path].detach().clone() for name, path in program.attributes.items()}
+    frozen = TopLevelTracedModule(replace(program, attributes={}, constants={**program.constants, **constants}))
+    frozen.original_name = mod.original_name
+    return frozen.eval()
 
 
 def optimize_for_inference(mod: Program, other_methods: Any = None) -> Program:
@@ -90,25 +110,3 @@ def isinstance(obj: Any, target_type: Any) -> bool:
 def is_scripting() -> bool:
     """Whether TorchScript runs this: never."""
     return False
-
-
-def is_tracing() -> bool:
-    """Whether torch.jit.trace runs this: never."""
-    return False
-
-
-def _no_archives(name: str) -> NoReturn:
-    raise NotImplementedError(
-        f"torch.jit.{name}: archives of programs are not offered; save(model.state_dict(), file) keeps the weights,"
-        " and the model's Python file is the program"
-    )
-
-
-def save(m: Any, f: Any, _extra_files: Any = None) -> None:
-    """NotImplementedError: programs are not stored."""
-    _no_archives("save")
-
-
-def load(f: Any, map_location: Any = None, _extra_files: Any = None) -> Callable[..., Any]:
-    """NotImplementedError: programs are not stored."""
-    _no_archives("load")

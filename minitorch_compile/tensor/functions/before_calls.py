@@ -49,7 +49,7 @@ def enter(before: Before, place: int) -> None:
 def leave(before: Before) -> None:
     """The end of it."""
     with _lock:
-        found = next(entry for entry in _standing if entry[1] is before)
+        found = next(entry for entry in _standing if entry[1] == before)  # bound methods are made anew
         _standing.remove(found)
         _install()
 
