@@ -26,11 +26,13 @@ from minitorch_compile.autograd.entry_points import backward, grad
 from minitorch_compile.autograd.function import Function
 from minitorch_compile.autograd.gradcheck import GradcheckError, gradcheck, gradgradcheck
 from minitorch_compile.autograd.variable import Variable
+from minitorch_compile.profiler.events import DeviceType
 from minitorch_compile.tensor import grad_mode
 from minitorch_compile.tensor.grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from minitorch_compile.tensor.modes.inference_mode import inference_mode
 
 __all__ = [
+    "DeviceType",
     "Function",
     "GradcheckError",
     "Variable",

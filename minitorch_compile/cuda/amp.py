@@ -8,6 +8,7 @@ False
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from minitorch_compile import amp
@@ -35,4 +36,6 @@ class GradScaler(amp.GradScaler):
         super().__init__("cuda", init_scale, growth_factor, backoff_factor, growth_interval, enabled)
 
 
-__all__: list[Any] = ["GradScaler", "autocast"]
+custom_fwd, custom_bwd = partial(amp.custom_fwd, device_type="cuda"), partial(amp.custom_bwd, device_type="cuda")
+
+__all__: list[Any] = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]

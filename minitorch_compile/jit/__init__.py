@@ -24,7 +24,7 @@ from minitorch_compile.nn import Module
 Program = TypeVar("Program")
 ScriptModule = Module
 Final = Final
-TracedModule = TopLevelTracedModule
+TracedModule = RecursiveScriptModule = ScriptFunction = TopLevelTracedModule  # what functions become, too
 
 
 class Attribute(NamedTuple):

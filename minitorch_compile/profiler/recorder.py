@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import functools
 import itertools
+import os
 import sys
 import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -28,7 +30,7 @@ from minitorch_compile.profiler.probes import PROBES
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 MEMORY = "[memory]"
-PACKAGE = __name__.partition(".")[0] + "."
+FOLDER = str(Path(__file__).parents[1]) + os.sep  # of this package, whose own frames nobody asked for
 
 
 class _InThread(threading.local):
@@ -213,7 +215,7 @@ def python_stack(frame: FrameType | None) -> list[str]:
     """The program's own lines that led here, innermost first."""
     lines = []
     while frame is not None:
-        if not str(frame.f_globals.get("__name__", "")).startswith(PACKAGE):
+        if not frame.f_code.co_filename.startswith(FOLDER):
             lines.append(f"{frame.f_code.co_filename}({frame.f_lineno}): {frame.f_code.co_name}")
         frame = frame.f_back
     return lines

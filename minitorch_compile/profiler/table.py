@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -71,7 +72,8 @@ def build(
     if not events:
         return ""
     if sort_by is not None:
-        shown = sorted(shown, key=lambda event: getattr(event, sort_by), reverse=True)
+        key = re.sub("cuda|xpu|privateuse1", "device", sort_by)  # PyTorch's older names
+        shown = sorted(shown, key=lambda event: getattr(event, key), reverse=True)
     total = events.self_cpu_time_total
     kernels = any(getattr(event, "bytes_moved", 0) for event in events)
     scale, flops_title = _flop_unit(events) if columns.flops else (1.0, "")

@@ -9,11 +9,13 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Sequence
 from typing import Any
 
 from minitorch_compile.sparse import methods, operations
 from minitorch_compile.sparse.creation import sparse_coo_tensor, sparse_csr_tensor
+from minitorch_compile.tensor.ops.joining import stack
 from minitorch_compile.tensor.tensor_base import wrap
 
 
@@ -49,6 +51,29 @@ def sampled_addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1.0, alpha: A
     )
 
 
+def spdiags(diagonals: Any, offsets: Any, shape: Sequence[int], layout: Any = None) -> Any:
+    """A matrix with these rows as its diagonals, `offsets` places above the main one."""
+    rows = diagonals.unsqueeze(0) if diagonals.ndim == 1 else diagonals
+    places = [int(place) for place in (offsets if offsets.ndim else offsets.unsqueeze(0))]
+    if len(places) != rows.sizes[0]:
+        raise RuntimeError(
+            f"spdiags(): Number of diagonals ({rows.sizes[0]}) does not match the number of offsets ({len(places)})"
+        )
+    if len(set(places)) != len(places):
+        raise RuntimeError("spdiags(): Offset tensor contains duplicate values")
+    found = [
+        (row, column, rows[number, column])
+        for number, place in enumerate(places)
+        for column in range(builtins.min(rows.sizes[1], shape[1]))
+        if 0 <= (row := column - place) < shape[0]
+    ]
+    if not found:
+        return sparse_coo_tensor(shape, dtype=diagonals.dtype)
+    indices = [[row for row, _, _ in found], [column for _, column, _ in found]]
+    made = sparse_coo_tensor(indices, stack([value for _, _, value in found]), shape)
+    return made.to_sparse(layout=layout)
+
+
 def _at_places(mat1: Any, mat2: Any, x: Any) -> Any:
     rows, columns = (wrap(row.copy()) for row in x._places.array)
     return (mat1.index_select(0, rows) * mat2.index_select(1, columns).t()).sum(-1)
@@ -63,5 +88,6 @@ __all__ = [
     "softmax",
     "sparse_coo_tensor",
     "sparse_csr_tensor",
+    "spdiags",
     "sum",
 ]

@@ -158,6 +158,10 @@ def test_sizes_are_groups_of_their_own():
         averages.table(sort_by="nope")
 
 
+def test_tables_are_sorted_by_older_names_too():
+    assert synthetic().key_averages().table(sort_by="cuda_time_total") == synthetic().key_averages().table()
+
+
 def test_the_trace_is_json_with_nested_times(tmp_path):
     with profile() as recorded, record_function("outer"):
         torch.ones(3).exp()

@@ -120,6 +120,14 @@ def test_layouts_are_kept():
     assert (s.to_sparse_csr() * 2).is_sparse_csr and not (s @ W).is_sparse
 
 
+@pytest.mark.parametrize("offsets, expected", [([0], [[1, 0, 0], [0, 2, 0]]), ([1], [[0, 2, 0], [0, 0, 3]])])
+def test_diagonals(offsets, expected):
+    made = torch.sparse.spdiags(torch.tensor([[1.0, 2.0, 3.0]]), torch.tensor(offsets), (2, 3))
+    assert made.is_sparse and made.to_dense().tolist() == expected
+    with pytest.raises(RuntimeError, match="does not match the number of offsets"):
+        torch.sparse.spdiags(torch.ones(2, 3), torch.tensor(offsets), (2, 3))
+
+
 def test_softmax_is_over_the_entries_that_are_there():
     assert torch.allclose(torch.sparse.softmax(coo(), 1).values(), torch.tensor([1.0, 0.26894143, 0.73105860]))
     logs = torch.sparse.log_softmax(coo(), dim=1).values()
