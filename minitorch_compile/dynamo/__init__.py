@@ -38,7 +38,7 @@ from minitorch_compile.dynamo.variables.builtins import (
     signatures,
 )
 from minitorch_compile.dynamo.variables.objects import made_classes
-from minitorch_compile.dynamo.variables.tensors import number_inputs
+from minitorch_compile.dynamo.variables.tensors import number_inputs, tensor_hooks
 
 __all__ = [
     "BackendCompilerFailed",

@@ -23,6 +23,7 @@ from minitorch_compile.dynamo.guards.source import AttrSource, Source
 from minitorch_compile.dynamo.variables.tensors.graph_arrays import ArrayTensorSource
 from minitorch_compile.dynamo.variables.tensors.numbers import ExpressionSource
 from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
+from minitorch_compile.dynamo.variables.tensors.tensor_hooks import hooked_tensors
 from minitorch_compile.tensor import grad_mode
 
 
@@ -30,6 +31,8 @@ def guard_aliasing(output: OutputGraph) -> None:
     """Adds the guards; a break if a graph can't stand for the program at all."""
     if output.written_inputs and any(isinstance(v.source, ArrayTensorSource) for v in output.inputs):
         raise Unsupported("aliased-inputs-mutated", "a tensor is written to, and an array may share its memory.")
+    if any(tensor.fake.storage in output.fakes.written for tensor in hooked_tensors(output)):
+        raise Unsupported("autograd-call", "a hook is registered on a tensor that is written to.")
     for variable in output.written_inputs:
         _guard_written(output, variable)
     _guard_storages(output)

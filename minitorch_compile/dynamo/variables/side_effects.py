@@ -305,6 +305,10 @@ class SideEffects:
     def replace_items(self, target: VariableTracker, items: list[Value]) -> None:
         self._note_of_container(ReplaceItems(target, list(items)))
 
+    def hook(self, effect: Effect) -> None:
+        """A hook of a tensor is registered, or taken away (`tensors/tensor_hooks.py`)."""
+        self._note(effect)
+
     def _note_of_container(self, effect: Effect) -> None:
         self._stored_items.pop(id(effect.target), None)
         self._note(effect)

@@ -53,7 +53,7 @@ COMPUTING_METHODS = CONVERSIONS | {f"__{name}__" for name in OPERATORS}
 # Methods that can't be in a graph, and why.
 REFUSED_METHODS = {
     **dict.fromkeys(("item", "tolist", "data_ptr"), "data-dependent-value"),
-    **dict.fromkeys(("register_hook", "retain_grad", "register_post_accumulate_grad_hook"), "autograd-call"),
+    **dict.fromkeys(("retain_grad",), "autograd-call"),
     "nonzero": "data-dependent-shape",
 }
 

@@ -1,0 +1,152 @@
+"""Hooks that a compiled function registers: on tensors from outside after the graph, on others with a break."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import minitorch_compile as torch
+from minitorch_compile.dynamo.errors import Unsupported
+from minitorch_compile.tensor import Tensor, ones, tensor
+
+SEEN: list[float] = []
+
+
+def double(grad: Tensor) -> Tensor:
+    return grad * 2
+
+
+def look(grad: Tensor) -> None:
+    SEEN.append(grad.sum().item())
+
+
+def on_an_input(x: Tensor) -> Tensor:
+    x.register_hook(double)
+    return (x * 3).sum()
+
+
+def with_a_lambda(x: Tensor) -> Tensor:
+    factor = 5
+    x.register_hook(lambda grad: grad * factor)
+    return (x * 3).sum()
+
+
+def with_a_partial(x: Tensor) -> Tensor:
+    x.register_hook(functools.partial(lambda factor, grad: grad * factor, 3))
+    return (x * 3).sum()
+
+
+def that_reads_what_was_computed(x: Tensor) -> Tensor:
+    y = x * 2
+    x.register_hook(lambda grad: grad * y.detach())
+    return y.sum()
+
+
+def that_only_looks(x: Tensor) -> Tensor:
+    x.register_hook(look)
+    return (x * 3).sum()
+
+
+def removed_again(x: Tensor) -> Tensor:
+    handle = x.register_hook(double)
+    handle.remove()
+    return (x * 3).sum()
+
+
+def given_back(x: Tensor) -> Any:
+    handle = x.register_hook(double)
+    return (x * 3).sum(), handle
+
+
+def after_accumulation(x: Tensor) -> Tensor:
+    x.register_post_accumulate_grad_hook(lambda leaf: leaf.grad.mul_(4))
+    return (x * 3).sum()
+
+
+WHOLE = [
+    on_an_input, with_a_lambda, with_a_partial, that_reads_what_was_computed, that_only_looks, removed_again,
+    given_back, after_accumulation,
+]  # fmt: skip
+
+
+def on_what_is_computed(x: Tensor) -> Tensor:
+    y = x * 2
+    y.register_hook(double)
+    return (y * y).sum()
+
+
+def two_hooks(x: Tensor) -> Tensor:
+    x.register_hook(double)
+    x.register_hook(look)
+    return (x * 3).sum()
+
+
+def on_a_tensor_that_is_written(x: Tensor) -> Tensor:
+    y = x.view(2)
+    y.register_hook(double)
+    return (y * 3).sum()
+
+
+BROKEN = [on_what_is_computed, two_hooks, on_a_tensor_that_is_written]
+
+
+def gradients(function: Callable[..., Any], x: Tensor) -> Any:
+    """The gradient of two calls with one leaf, and what was seen."""
+    SEEN.clear()
+    for _ in range(2):
+        result = function(x)
+        (result[0] if isinstance(result, tuple) else result).backward()
+    assert x.grad is not None
+    return x.grad.tolist(), list(SEEN)
+
+
+@pytest.mark.parametrize("backend", ["eager", "inductor"])
+@pytest.mark.parametrize("function", [*WHOLE, *BROKEN], ids=lambda f: f.__name__)
+def test_gradients_are_those_of_the_plain_function(function: Callable[..., Any], backend: str) -> None:
+    plain, compiled = (tensor([1.0, 2.0], requires_grad=True) for _ in range(2))
+    fast = torch.compile(function, backend=backend, fullgraph=function in WHOLE)
+    assert gradients(fast, compiled) == gradients(function, plain)
+
+
+def test_a_handle_takes_the_hook_away() -> None:
+    x = ones(1, requires_grad=True)
+    result, handle = torch.compile(given_back, backend="eager", fullgraph=True)(x)
+    handle.remove()
+    result.backward()
+    assert x.grad is not None and x.grad.item() == 3
+
+
+def test_a_backward_pass_in_the_graph_runs_the_hook_with_a_break() -> None:
+    def step(x: Tensor) -> Any:
+        x.register_hook(double)
+        (x * 3).sum().backward()
+        return x.grad
+
+    with pytest.raises(Unsupported, match="autograd"):
+        torch.compile(step, backend="eager", fullgraph=True)(ones(1, requires_grad=True))
+    assert torch.compile(step, backend="eager")(ones(1, requires_grad=True)).item() == 6
+
+
+def test_a_tensor_that_is_written_to_after_its_hook_breaks_the_graph() -> None:
+    def f(x: Tensor) -> Tensor:
+        x.register_hook(double)
+        x.mul_(2)
+        return x.sum()
+
+    def grad(function: Callable[..., Any]) -> Any:
+        leaf = ones(1, requires_grad=True)
+        function(leaf * 3).backward()
+        assert leaf.grad is not None
+        return leaf.grad.item()
+
+    assert grad(torch.compile(f, backend="eager")) == grad(f)
+    with pytest.raises(Unsupported):
+        torch.compile(f, backend="eager", fullgraph=True)(ones(1, requires_grad=True) * 3)
+
+
+def test_a_tensor_without_gradients_takes_no_hook() -> None:
+    with pytest.raises(RuntimeError, match="doesn't require gradient"):
+        torch.compile(on_an_input, backend="eager")(ones(2))
