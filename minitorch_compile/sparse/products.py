@@ -84,9 +84,10 @@ class SparseSparseMatmul(Function):
     """(values, values) -> values of the product, for entries at known places."""
 
     @staticmethod
-    def forward(ctx: Any, left: Any, right: Any, a: CooTensor, b: CooTensor, found: list[Any]) -> Any:
+    def forward(ctx: Any, left: Any, right: Any, factors: tuple[CooTensor, CooTensor], found: list[Any]) -> Any:
         ctx.save_for_backward(left, right)
-        ctx.factors, ctx.found = (a, b), found
+        ctx.factors, ctx.found = factors, found
+        a, b = factors
         product = (_scipy_of(a, left.array) @ _scipy_of(b, right.array)).tocsr()
         product.sort_indices()
         product = product.tocoo()
@@ -101,7 +102,7 @@ class SparseSparseMatmul(Function):
         of_left = (g @ _scipy_of(b, right.array).conj().T).tocsr()
         of_right = (_scipy_of(a, left.array).conj().T @ g).tocsr()
         at = [np.asarray(m[tuple(x._places.array)]).reshape(-1) for m, x in ((of_left, a), (of_right, b))]
-        return wrap(at[0].astype(left.dtype.numpy)), wrap(at[1].astype(right.dtype.numpy)), None, None, None
+        return wrap(at[0].astype(left.dtype.numpy)), wrap(at[1].astype(right.dtype.numpy)), None, None
 
 
 def _scipy_of(x: CooTensor, values: np.ndarray) -> Any:
@@ -114,5 +115,5 @@ def times_sparse(left: SparseTensor, right: SparseTensor) -> CooTensor:
     _check_inner(left, right)
     a, b = _by_coordinates(left).coalesce(), _by_coordinates(right).coalesce()
     found: list[Any] = []
-    values = SparseSparseMatmul.apply(a._kept, b._kept, a, b, found)
+    values = SparseSparseMatmul.apply(a._kept, b._kept, (a, b), found)
     return CooTensor(wrap(np.stack(found)), values, (a.sizes[0], b.sizes[1]), True)

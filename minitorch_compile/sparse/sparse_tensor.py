@@ -112,6 +112,33 @@ class SparseTensor(Tensor):
         """There is none."""
         raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
 
+    @property
+    def offset(self) -> int:  # type: ignore[override]
+        """There is none, so whoever takes a tensor's memory for its own is refused."""
+        raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
+
+    @property
+    def data(self) -> Any:
+        """The values without their history, at the same places."""
+        return self.like(self._kept.data)
+
+    @data.setter
+    def data(self, value: Any) -> None:
+        raise NotImplementedError("a sparse tensor's data can't be replaced; make another with sparse_coo_tensor")
+
+    def as_subclass(self, cls: type) -> NoReturn:
+        raise NotImplementedError("as_subclass: sparse tensors have no other classes")
+
+    def resize_(self, *sizes: Any, **options: Any) -> NoReturn:
+        raise NotImplementedError("resize_: a sparse tensor can't be resized; make another with sparse_coo_tensor")
+
+    def set_(self, *args: Any, **options: Any) -> NoReturn:
+        raise NotImplementedError("set_: a sparse tensor has no storage")
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        """A tensor of its own at the same places."""
+        return self.like(self._kept.detach().clone()).requires_grad_(self.requires_grad)
+
     def data_ptr(self) -> NoReturn:
         raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
 

@@ -162,6 +162,37 @@ def test_what_is_refused(call, error, text):
     assert text in str(raised.value)
 
 
+@pytest.mark.parametrize(
+    "take",
+    [
+        lambda s: torch.nn.Parameter(s),
+        lambda s: torch.nn.Buffer(s),
+        lambda s: s.as_subclass(torch.Tensor),
+        lambda s: setattr(torch.ones(2, 3), "data", s),
+        lambda s: torch.from_dlpack(s),
+        lambda s: torch.tensor(s),
+        lambda s: s.resize_(4),
+        lambda s: s.set_(torch.ones(2)),
+        lambda s: s.untyped_storage(),
+    ],
+)
+def test_nobody_takes_the_values_for_the_memory(take):
+    s = coo()
+    with pytest.raises((RuntimeError, NotImplementedError, TypeError)):
+        take(s)
+    assert s.shape == (2, 3) and s._nnz() == 3
+
+
+def test_copies_are_their_own():
+    import copy
+
+    s = coo(requires_grad=True)
+    other = copy.deepcopy(s)
+    with torch.no_grad():
+        other._values().zero_()
+    assert other.requires_grad and s._values().tolist() == VALUES and s.data.requires_grad is False
+
+
 def gradients(compute, *dense):
     leaves = [x.clone().requires_grad_() for x in dense]
     compute(*leaves).backward()
