@@ -126,6 +126,22 @@ def _marked(function: AnyCallable, caller: str, mark: str) -> AnyCallable:
     return function
 
 
+ASKED_AGAIN = "_dynamo_asked_again"
+
+
+def asked_again(function: AnyCallable) -> AnyCallable:
+    """Marks a question about the state of the world, without arguments and answered by True or False: the compiler asks
+    it while tracing, and again at each call.
+
+    >>> @asked_again
+    ... def is_tuesday():
+    ...     return False
+    >>> is_tuesday()
+    False
+    """
+    return _marked(function, "asked_again", ASKED_AGAIN)
+
+
 GRAPH_STEP = "_dynamo_step"
 
 

@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from minitorch_compile.control import asked_again
 from minitorch_compile.jit.traced_module import TopLevelTracedModule, TracedProgram
 from minitorch_compile.nn import Module
 from minitorch_compile.profiler.recorder import memory_of
@@ -67,6 +68,7 @@ class _Here(threading.local):
 here = _Here()
 
 
+@asked_again
 def is_tracing() -> bool:
     """Whether torch.jit.trace runs this."""
     return here.recorder is not None

@@ -214,3 +214,14 @@ def test_functions_of_operator_on_sequences() -> None:
     assert whole(f)[0](ones(1))[1:] == f(ones(1))[1:]
     with pytest.raises(TypeError, match="concatenated"):
         torch.compile(lambda x: operator.concat(1, 2), backend="eager")(ones(1))
+
+
+def test_whether_jit_traces_is_asked_again() -> None:
+    def f(x: Tensor) -> Tensor:
+        return x * 5 if torch.jit.is_tracing() else x + 1
+
+    compiled, counter = whole(f)
+    assert compiled(ones(1)).item() == 2
+    traced = torch.jit.trace(lambda x: compiled(x), ones(1), check_trace=False)
+    assert traced(ones(1) * 2).item() == 10 and compiled(ones(1)).item() == 2
+    assert counter.frame_count == 2

@@ -16,10 +16,12 @@ from collections.abc import Hashable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from minitorch_compile.control import GRAPH_STEP
+from minitorch_compile.control import ASKED_AGAIN, GRAPH_STEP
 from minitorch_compile.dynamo.errors import Unsupported
+from minitorch_compile.dynamo.guards.guards import Guard
 from minitorch_compile.dynamo.guards.source import Source
 from minitorch_compile.dynamo.variables.base import MISSING, ObservedException, Value, VariableTracker
+from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
@@ -106,11 +108,24 @@ class ConstantFunctionVariable(MarkedFunctionVariable):
         return value
 
 
+class QuestionVariable(MarkedFunctionVariable):
+    """A function marked with asked_again(): it is called now, and its answer guarded by calling it again."""
+
+    def call(self, tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        if args or kwargs:
+            raise Unsupported("wrong-arguments", f"{self.describe()} takes no arguments.")
+        answer = bool(tracer.compute(self.function))
+        source = tracer.output.constant_source(self.function, self.function.__name__)
+        tracer.output.guards.add(Guard(source, "ANSWER", f"{{0}}() is {answer}", str(answer), actual="{0}()"))
+        return ConstantVariable(answer)
+
+
 MARKS: dict[str, type[MarkedFunctionVariable]] = {
     "_dynamo_disabled": DisabledFunctionVariable,
     "_dynamo_allowed": AllowedFunctionVariable,
     "_dynamo_constant": ConstantFunctionVariable,
     GRAPH_STEP: GraphStepVariable,
+    ASKED_AGAIN: QuestionVariable,
 }
 
 
