@@ -610,7 +610,7 @@ print("a large model", microseconds(torch.compile(deep, backend=nothing), torch.
 # On a tensor of two numbers that counts; beside one real matrix product it is nothing. It is the reason why a compiled
 # step should be large: one function around model and loss pays for its guards once.
 #
-# The second line can't be right, can it? Fifty times as many guards, and nothing like fifty times as long. The guards
+# The second line can't be right, can it? Forty times as many guards, and nothing like forty times as long. The guards
 # of a model are nearly always asked in vain. Between two calls nobody assigns anything to any of its modules. So the
 # package asks them all, and then notes a few words of memory that must differ if a dictionary below the model was changed
 # since. At the next call only these words are compared. If one differs, it was perhaps something irrelevant, and the

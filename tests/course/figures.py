@@ -133,8 +133,8 @@ FIRST: dict[str, dict[str, Check]] = {
         "half of them in training": "the loops of the cell below",
         "costs twice the checks": lambda it: it.number(r"alternating: (\d+)") / it.number(r"two phases: +(\d+)") > 1.9,
         "your two lines, type and value": "the printed text of `equals`",
-        "Fifty times as many guards, and nothing like fifty times as long": lambda it: (
-            40 < quotient(it.all(r"(\d+) guards +[\d.]+ micro")) < 60
+        "Forty times as many guards, and nothing like forty times as long": lambda it: (
+            33 < quotient(it.all(r"(\d+) guards +[\d.]+ micro")) < 50
             and quotient(it.all(r"guards +([\d.]+) micro")) < 15
         ),
     },
