@@ -29,6 +29,7 @@ from minitorch_compile.dynamo.variables.builtins import (
     builtin_iteration,
     builtin_itertools,
     builtin_numbers,
+    copies,
     environment,
     identities,
     legacy_types,

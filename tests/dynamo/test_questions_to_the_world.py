@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import operator
 import os
@@ -225,3 +226,23 @@ def test_whether_jit_traces_is_asked_again() -> None:
     traced = torch.jit.trace(lambda x: compiled(x), ones(1), check_trace=False)
     assert traced(ones(1) * 2).item() == 10 and compiled(ones(1)).item() == 2
     assert counter.frame_count == 2
+
+
+def test_deep_copies_are_new_containers_with_the_same_sharing() -> None:
+    def f(x: Tensor, outside: dict[str, Any]) -> Any:
+        shared = [1, "a"]
+        made = copy.deepcopy({"a": shared, "b": shared, "c": (1, [2]), "d": (1, 2)})
+        made["a"].append(x)
+        taken = copy.deepcopy(outside)
+        taken["items"].append(3)
+        return made["a"] is made["b"], shared, made["c"], taken, outside, x + 1
+
+    outside = {"items": [1, 2]}
+    found, expected = whole(f)[0](ones(1), outside), f(ones(1), outside)
+    assert found[:5] == expected[:5] and outside == {"items": [1, 2]}
+    looped: list[Any] = []
+    looped.append(looped)
+    result = torch.compile(lambda x, items: (copy.deepcopy(items), x + 1), backend="eager")(ones(1), looped)[0]
+    assert result[0] is result and result is not looped
+    box = torch.compile(lambda x, box: (copy.deepcopy(box), x + 1), backend="eager")(ones(1), [ones(1)])[0]
+    assert box[0].item() == 1
