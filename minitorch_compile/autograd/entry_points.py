@@ -109,6 +109,9 @@ def grad(
     walk = BackwardPass(retain_graph, create_graph, leading_to(roots, {node for node, _ in edges}), edges)
     walk.start(roots, given)
     gradients = [walk.captured[edge] for edge in edges]
+    for i, x in enumerate(inputs):
+        if x.is_sparse_layout and gradients[i] is not None:  # of its values, so at the same places
+            gradients[i] = x.like(gradients[i])
     if materialize_grads:
         return tuple(ops.zeros_like(x) if g is None else g for g, x in zip(gradients, inputs, strict=True))
     if not allow_unused and any(g is None for g in gradients):

@@ -23,6 +23,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from minitorch_compile.autograd.edges import gradient_edge
 from minitorch_compile.sparse import calls
 from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.dispatch.overrides import _disabled_torch_function_impl
@@ -74,6 +75,19 @@ class SparseTensor(Tensor):
     @property
     def grad_fn(self) -> Any:
         return self._kept.grad_fn
+
+    @property
+    def _requires_grad(self) -> bool:  # type: ignore[override]
+        return bool(self._kept._requires_grad)
+
+    @property
+    def output_index(self) -> int:  # type: ignore[override]
+        return int(self._kept.output_index)
+
+    @property
+    def accumulator(self) -> Any:
+        """Where gradients of the values go."""
+        return gradient_edge(self._kept)
 
     @property
     def is_leaf(self) -> bool:

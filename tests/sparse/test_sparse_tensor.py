@@ -206,6 +206,14 @@ def test_gradients_of_a_product_with_a_dense_matrix():
     assert s.grad.is_sparse and torch.allclose(s.grad.to_dense(), of_s * (D != 0)) and torch.allclose(w.grad, of_w)
 
 
+def test_gradients_that_are_asked_for():
+    s, w = coo(requires_grad=True), W.clone().requires_grad_()
+    of_s, of_w = torch.autograd.grad((torch.sparse.mm(s, w) ** 2).sum(), [s, w])
+    expected = gradients(lambda d, w: ((d @ w) ** 2).sum(), D, W)
+    assert of_s.is_sparse and torch.allclose(of_s.to_dense(), expected[0] * (D != 0)) and torch.equal(of_w, expected[1])
+    assert s.grad is None and w.grad is None
+
+
 def test_gradients_of_a_product_of_two_sparse_ones():
     a, b = coo(requires_grad=True), torch.sparse_coo_tensor([[0, 2, 2], [1, 0, 1]], [1.0, 2.0, 3.0], requires_grad=True)
     (torch.sparse.mm(a, b).values() ** 2).sum().backward()
