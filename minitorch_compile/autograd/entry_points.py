@@ -61,6 +61,11 @@ def backward(
     BackwardPass(retain_graph, create_graph, needed).start(roots, given)
 
 
+def _in_layout_of(x: Any, gradient: Any) -> Any:
+    """The gradient of an input; that of a sparse one is of its values, so it is at the same places."""
+    return x.like(gradient) if x.is_sparse_layout and gradient is not None else gradient
+
+
 def grad(
     outputs: Any,
     inputs: Any,
@@ -108,10 +113,7 @@ def grad(
     edges, roots = [gradient_edge(x) for x in inputs], _roots(outputs)
     walk = BackwardPass(retain_graph, create_graph, leading_to(roots, {node for node, _ in edges}), edges)
     walk.start(roots, given)
-    gradients = [walk.captured[edge] for edge in edges]
-    for i, x in enumerate(inputs):
-        if x.is_sparse_layout and gradients[i] is not None:  # of its values, so at the same places
-            gradients[i] = x.like(gradients[i])
+    gradients = [_in_layout_of(x, walk.captured[edge]) for x, edge in zip(inputs, edges)]
     if materialize_grads:
         return tuple(ops.zeros_like(x) if g is None else g for g, x in zip(gradients, inputs, strict=True))
     if not allow_unused and any(g is None for g in gradients):
