@@ -246,3 +246,15 @@ def test_deep_copies_are_new_containers_with_the_same_sharing() -> None:
     assert result[0] is result and result is not looped
     box = torch.compile(lambda x, box: (copy.deepcopy(box), x + 1), backend="eager")(ones(1), [ones(1)])[0]
     assert box[0].item() == 1
+
+
+def test_shallow_copies_share_what_is_in_them() -> None:
+    def f(x: Tensor, outside: list[Any]) -> Any:
+        items = copy.copy(outside)
+        items.append(x)
+        table = copy.copy({"a": items})
+        return table["a"] is items, items[0] is outside[0], len(outside), copy.copy((1, 2)), x + len(items)
+
+    compiled, _ = whole(f)
+    found, expected = compiled(ones(1), [[1]]), f(ones(1), [[1]])
+    assert found[:4] == expected[:4] and found[4].item() == expected[4].item()

@@ -1,4 +1,4 @@
-"""copy.deepcopy of what is made of constants, lists, tuples and dicts, as in dataclasses.asdict(config).
+"""copy.copy of containers; copy.deepcopy of what is made of constants, lists, tuples and dicts, as dataclasses.asdict.
 
 >>> import dataclasses
 >>> from minitorch_compile.dynamo.testing import captured
@@ -26,6 +26,23 @@ from minitorch_compile.dynamo.variables.containers.sequences import TupleVariabl
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.variables.tracer import Tracer
+
+
+@handles(copy.copy)
+def _copy(tracer: Tracer, x: Value) -> Value:
+    tracked = x.realize()
+    if (
+        isinstance(tracked, ConstantVariable)
+        and tracked.python_type() in LITERAL_TYPES
+        or type(tracked) is TupleVariable
+    ):
+        return tracked
+    if type(tracked) is ListVariable and tracked.python_type() is list:
+        return tracer.build("list", list(tracked.items))
+    if type(tracked) is DictVariable and tracked.python_type() is dict:
+        pairs = list(tracked.entries.values())
+        return tracer.build_map([key for key, _ in pairs], [value for _, value in pairs])
+    raise Unsupported("unsupported-call", f"copy.copy() of {tracked.describe()}.")
 
 
 @handles(copy.deepcopy)
