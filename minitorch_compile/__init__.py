@@ -17,6 +17,7 @@ from math import e, inf, nan, pi
 
 from minitorch_compile import (
     _C,
+    __config__,
     _dynamo,
     _functorch,
     _logging,
@@ -32,6 +33,8 @@ from minitorch_compile import (
     distributions,
     fft,
     func,
+    functional,
+    futures,
     hub,
     interop,
     jit,
@@ -46,6 +49,7 @@ from minitorch_compile import (
     overrides,
     profiler,
     random,
+    signal,
     sparse,
     special,
     testing,
@@ -69,6 +73,7 @@ from minitorch_compile.amp import (
 )
 from minitorch_compile.autograd import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from minitorch_compile.compiler import compile, explain, list_backends, list_mode_options, list_options
+from minitorch_compile.cuda import OutOfMemoryError
 from minitorch_compile.func import vmap
 from minitorch_compile.library import Tag
 from minitorch_compile.random import default_generator, get_rng_state, initial_seed, seed, set_rng_state
@@ -108,6 +113,17 @@ from minitorch_compile.tensor import (
     bool_ as bool,
 )
 from minitorch_compile.tensor.cpu.thread_count import get_num_threads, set_num_threads
+from minitorch_compile.tensor.functions.checks import (
+    _check,
+    _check_index,
+    _check_is_size,
+    _check_not_implemented,
+    _check_tensor_all,
+    _check_tensor_all_with,
+    _check_type,
+    _check_value,
+    _check_with,
+)
 from minitorch_compile.tensor.functions.index_put import index_put, index_put_
 from minitorch_compile.tensor.functions.predicates import (
     _assert,

@@ -15,6 +15,7 @@ from math import inf as inf
 from math import nan as nan
 from math import pi as pi
 from minitorch_compile import _C as _C
+from minitorch_compile import __config__ as __config__
 from minitorch_compile import _dynamo as _dynamo
 from minitorch_compile import _functorch as _functorch
 from minitorch_compile import _logging as _logging
@@ -30,6 +31,8 @@ from minitorch_compile import distributed as distributed
 from minitorch_compile import distributions as distributions
 from minitorch_compile import fft as fft
 from minitorch_compile import func as func
+from minitorch_compile import functional as functional
+from minitorch_compile import futures as futures
 from minitorch_compile import hub as hub
 from minitorch_compile import interop as interop
 from minitorch_compile import jit as jit
@@ -44,6 +47,7 @@ from minitorch_compile import optim as optim
 from minitorch_compile import overrides as overrides
 from minitorch_compile import profiler as profiler
 from minitorch_compile import random as random
+from minitorch_compile import signal as signal
 from minitorch_compile import sparse as sparse
 from minitorch_compile import special as special
 from minitorch_compile import testing as testing
@@ -69,6 +73,7 @@ from minitorch_compile.compiler import explain as explain
 from minitorch_compile.compiler import list_backends as list_backends
 from minitorch_compile.compiler import list_mode_options as list_mode_options
 from minitorch_compile.compiler import list_options as list_options
+from minitorch_compile.cuda import OutOfMemoryError as OutOfMemoryError
 from minitorch_compile.func import vmap as vmap
 from minitorch_compile.library import Tag as Tag
 from minitorch_compile.random import default_generator as default_generator
@@ -112,6 +117,15 @@ from minitorch_compile.tensor import bool_ as bool_
 bool = bool_
 from minitorch_compile.tensor.cpu.thread_count import get_num_threads as get_num_threads
 from minitorch_compile.tensor.cpu.thread_count import set_num_threads as set_num_threads
+from minitorch_compile.tensor.functions.checks import _check as _check
+from minitorch_compile.tensor.functions.checks import _check_index as _check_index
+from minitorch_compile.tensor.functions.checks import _check_is_size as _check_is_size
+from minitorch_compile.tensor.functions.checks import _check_not_implemented as _check_not_implemented
+from minitorch_compile.tensor.functions.checks import _check_tensor_all as _check_tensor_all
+from minitorch_compile.tensor.functions.checks import _check_tensor_all_with as _check_tensor_all_with
+from minitorch_compile.tensor.functions.checks import _check_type as _check_type
+from minitorch_compile.tensor.functions.checks import _check_value as _check_value
+from minitorch_compile.tensor.functions.checks import _check_with as _check_with
 from minitorch_compile.tensor.functions.index_put import index_put as index_put
 from minitorch_compile.tensor.functions.index_put import index_put_ as index_put_
 from minitorch_compile.tensor.functions.predicates import _assert as _assert

@@ -7,22 +7,30 @@ FileNotFoundError: load_state_dict_from_url: nothing is downloaded here. Put the
 
 from __future__ import annotations
 
+import builtins
+import importlib.util
 import os
+import sys
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 from urllib.parse import urlparse
 
 from minitorch_compile.serialization import load as load_file
 
-_folder: list[str] = []
+_folder: builtins.list[str] = []
 
 
 def get_dir() -> str:
     """The folder of downloads: what set_dir() said, else $TORCH_HOME/hub, else ~/.cache/torch/hub."""
     if _folder:
         return _folder[0]
+    return os.path.join(_get_torch_home(), "hub")
+
+
+def _get_torch_home() -> str:
+    """The folder above that, where packages keep what they downloaded: $TORCH_HOME, or ~/.cache/torch."""
     cache = os.environ.get("XDG_CACHE_HOME", os.path.join("~", ".cache"))
-    return os.path.join(os.path.expanduser(os.environ.get("TORCH_HOME", os.path.join(cache, "torch"))), "hub")
+    return os.path.expanduser(os.environ.get("TORCH_HOME", os.path.join(cache, "torch")))
 
 
 def set_dir(d: str | os.PathLike[str]) -> None:
@@ -50,9 +58,81 @@ def load_state_dict_from_url(
     return load_file(file, map_location=map_location)
 
 
-def load(repo_or_dir: str, model: str, *args: Any, **kwargs: Any) -> NoReturn:
-    """NotImplementedError: programs are not downloaded."""
-    raise NotImplementedError(
-        f"torch.hub.load: programs are not downloaded; copy the file that defines {model!r} from {repo_or_dir} and"
-        " import it"
-    )
+def download_url_to_file(url: str, dst: str, hash_prefix: str | None = None, progress: bool = True) -> None:
+    """FileNotFoundError, with advice, unless the file is there already: nothing is downloaded here."""
+    if not os.path.exists(dst):
+        raise FileNotFoundError(f"download_url_to_file: nothing is downloaded here. Fetch {url} and put it at {dst}")
+
+
+def load(
+    repo_or_dir: str,
+    model: str,
+    *args: Any,
+    source: str = "github",
+    trust_repo: Any = "check",
+    force_reload: bool = False,
+    verbose: bool = True,
+    skip_validation: bool = False,
+    **kwargs: Any,
+) -> Any:
+    """What `model(*args, **kwargs)` of a folder's hubconf.py gives, with source="local".
+
+    NotImplementedError for other sources: programs are not downloaded.
+    """
+    return _entry_point(repo_or_dir, model, source, "load")(*args, **kwargs)
+
+
+def list(
+    github: str,
+    force_reload: bool = False,
+    skip_validation: bool = False,
+    trust_repo: Any = "check",
+    verbose: bool = True,
+    *,
+    source: str = "github",
+) -> builtins.list[str]:
+    """The names that a folder's hubconf.py has for load(), with source="local"."""
+    module = _hubconf(github, source, "list")
+    return [name for name, value in vars(module).items() if callable(value) and not name.startswith("_")]
+
+
+def help(
+    github: str,
+    model: str,
+    force_reload: bool = False,
+    skip_validation: bool = False,
+    trust_repo: Any = "check",
+    *,
+    source: str = "github",
+) -> str | None:
+    """The docstring of one of them."""
+    return _entry_point(github, model, source, "help").__doc__
+
+
+def _entry_point(folder: str, model: str, source: str, caller: str) -> Any:
+    entry = getattr(_hubconf(folder, source, caller, model), model, None)
+    if not callable(entry):
+        raise RuntimeError(f"Cannot find callable {model} in hubconf of {folder}")
+    return entry
+
+
+def _hubconf(folder: str, source: str, caller: str, model: str = "the model") -> Any:
+    """A folder's hubconf.py, run as a module that finds its neighbours."""
+    if source not in ("github", "local"):
+        raise ValueError(f'Unknown source: "{source}". Allowed values: "github" | "local".')
+    if source == "github":
+        raise NotImplementedError(
+            f"torch.hub.{caller}: programs are not downloaded; get {folder}, and pass its folder with source='local',"
+            f" or import the file that defines {model}"
+        )
+    file = Path(folder) / "hubconf.py"
+    spec = importlib.util.spec_from_file_location("hubconf", file)
+    if not file.is_file() or spec is None or spec.loader is None:
+        raise FileNotFoundError(f"torch.hub.{caller}: there is no hubconf.py in {folder}")
+    module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, str(folder))
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.remove(str(folder))
+    return module

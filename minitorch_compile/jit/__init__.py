@@ -13,9 +13,12 @@ Here a scripted function is the function, as under PyTorch's own switch PYTORCH_
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Final, NamedTuple, TypeVar
 
+from minitorch_compile.futures import Future
 from minitorch_compile.jit.archives import load, save
 from minitorch_compile.jit.traced_module import TopLevelTracedModule
 from minitorch_compile.jit.tracing import TracerWarning, TracingCheckError, is_tracing, trace, trace_module
@@ -32,6 +35,10 @@ class Attribute(NamedTuple):
 
     value: Any
     type: Any
+
+
+class ScriptWarning(Warning):
+    """What TorchScript warned of. Programs name it in filters."""
 
 
 def script(
@@ -107,6 +114,68 @@ def isinstance(obj: Any, target_type: Any) -> bool:
     return builtins.isinstance(obj, getattr(target_type, "__origin__", target_type))
 
 
+def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Future[Any]:
+    """The future of a call. It is made at once, as PyTorch does outside of TorchScript."""
+    future: Future[Any] = Future()
+    future.set_result(func(*args, **kwargs))
+    return future
+
+
+def wait(future: Future[Any]) -> Any:
+    """What the call returned."""
+    return future.wait()
+
+
+@contextmanager
+def optimized_execution(should_optimize: bool) -> Iterator[None]:
+    """Whether TorchScript optimizes: there is none."""
+    yield
+
+
+@contextmanager
+def fuser(name: str) -> Iterator[None]:
+    """Which of TorchScript's fusers is used: there is none."""
+    yield
+
+
+def set_fusion_strategy(strategy: Any) -> list[Any]:
+    """How often TorchScript compiles for new sizes: it isn't there. The strategy before: none."""
+    return []
+
+
+def enable_onednn_fusion(enabled: bool) -> None:
+    """Whether TorchScript fuses with oneDNN: there is none."""
+
+
+def _overload(func: Program) -> Program:
+    """Declares types of a function for TorchScript; Python calls the definition that comes last."""
+    return func
+
+
+def _overload_method(func: Program) -> Program:
+    """Likewise, for a method."""
+    return func
+
+
+def _copy_to_script_wrapper(fn: Program) -> Program:
+    """The function itself."""
+    return fn
+
+
+def _drop(fn: Program) -> Program:
+    """The function itself."""
+    return fn
+
+
+def _unwrap_optional(x: Any) -> Any:
+    """The value, which must not be None."""
+    assert x is not None, "Unwrapping null optional"
+    return x
+
+
 def is_scripting() -> bool:
     """Whether TorchScript runs this: never."""
     return False
+
+
+_isinstance, _script_if_tracing, _fork, _wait = isinstance, script_if_tracing, fork, wait

@@ -13,7 +13,7 @@ CODE = PACKAGE + sorted((ROOT / "tools").rglob("*.py"))
 NOT_OURS = {".venv", ".git", "build", "work", "dist", "htmlcov"}
 # Where signatures are PyTorch's, or those of the ops that a rule is about: public functions and classes, `_` for rules.
 PYTORCHS = ("_functorch", "autograd", "distributed", "fx", "jit", "nn", "optim", "prims", "profiler", "sparse", "utils")
-PYTORCHS += ("testing.py",)
+PYTORCHS += ("hub.py", "testing.py")
 OPS = "tensor/ops"  # here what computes an op takes the op's parameters, too
 # Inner loops of convolutions, which take numbers one by one: in records, those over shifted planes took 5 % longer.
 INNER_LOOPS = {

@@ -33,6 +33,7 @@ TRACED_MODULES = tuple(
     f"{LIBRARY}.{name}"
     for name in (
         "tensor.grad_mode",
+        "tensor.functions.checks",
         "tensor.functions.index_put",
         "dynamo.variables.functions.polyfills",
         "dynamo.variables.tensors.array_polyfills",
@@ -40,7 +41,24 @@ TRACED_MODULES = tuple(
         "profiler.record_function",
     )
 )
-TRACED_FLOORS = ("nn", "optim", "models", "utils", "distributions", "amp", "interop", "func", "pytree", "jit", "cuda")
+TRACED_FLOORS = (
+    "nn",
+    "optim",
+    "models",
+    "utils",
+    "distributions",
+    "amp",
+    "interop",
+    "func",
+    "pytree",
+    "jit",
+    "cuda",
+    "accelerator",
+    "cpu",
+    "distributed",
+    "mps",
+    "xpu",
+)
 # Of these, a function is traced as part of its caller or not at all: half a transform means nothing.
 WHOLE_FLOORS = ("func", "pytree")
 
