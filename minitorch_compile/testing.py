@@ -12,13 +12,24 @@ Greatest relative difference: 0.09090910851955414 at index (1,) (up to 1.3e-06 a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from minitorch_compile.tensor.numerics.dtype import FROM_NUMPY, dtype_of_scalar
+from minitorch_compile.tensor import ops
+from minitorch_compile.tensor.numerics.dtype import (
+    FROM_NUMPY,
+    bool_,
+    complex64,
+    dtype,
+    dtype_of_scalar,
+    float32,
+    float64,
+)
+from minitorch_compile.tensor.numerics.numeric_limits import finfo, iinfo
 from minitorch_compile.tensor.tensor_base import TensorBase, wrap
 
 # (rtol, atol) for each dtype; the others compare exactly.
@@ -212,3 +223,74 @@ def assert_allclose(
             *(x.dtype.name for x in (_as_tensor(actual), _as_tensor(expected)) if x is not None)
         )
     assert_close(actual, expected, rtol=rtol, atol=atol, equal_nan=equal_nan, check_dtype=False, msg=msg or None)
+
+
+# ------------------------------------------------------------------------------------------ tensors to test with
+
+
+def make_tensor(
+    *shape: Any,
+    dtype: dtype,
+    device: Any = "cpu",
+    low: float | None = None,
+    high: float | None = None,
+    requires_grad: bool = False,
+    noncontiguous: bool = False,
+    exclude_zero: bool = False,
+    memory_format: Any = None,
+) -> Any:
+    """A tensor of numbers drawn from [low, high): of [-9, 9) for floats, of [-9, 10) for integers, [0, 10) for uint8.
+
+    exclude_zero: zeros become the smallest positive number. ValueError for an empty interval, or for both a memory
+    format and `noncontiguous`.
+
+    >>> from minitorch_compile import int64
+    >>> make_tensor(2, 3, dtype=int64, low=0, high=1)
+    tensor([[0, 0, 0],
+            [0, 0, 0]])
+    """
+    sizes = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], (list, tuple)) else shape
+    if noncontiguous and memory_format is not None:
+        raise ValueError(
+            f"The parameters `noncontiguous` and `memory_format` are mutually exclusive, but got {noncontiguous=} and"
+            f" {memory_format=}"
+        )
+    if requires_grad and not (dtype.is_floating_point or dtype.is_complex):
+        raise ValueError(f"`requires_grad=True` is not supported for boolean and integral dtypes, but got {dtype=}")
+    doubled = noncontiguous and math.prod(sizes) > 1
+    made = _drawn((*sizes[:-1], 2 * sizes[-1]) if doubled else sizes, dtype, low, high)
+    if doubled:
+        made = made[..., ::2]
+    if exclude_zero:
+        made[made == 0] = finfo(dtype).tiny if dtype.is_floating_point or dtype.is_complex else 1
+    if memory_format is not None:
+        made = made.clone(memory_format=memory_format)
+    made = made if str(device) == "cpu" else made.to(device)
+    return made.requires_grad_() if requires_grad else made
+
+
+def _drawn(sizes: tuple[int, ...], element: dtype, low: Any, high: Any) -> Any:
+    """The numbers, of [low, high) as far as the dtype goes."""
+    if element is bool_:
+        first, last = _bounds(low, high, 0, 2, 0, 2)
+        return ops.randint(first, last, sizes).to(bool_)
+    if not (element.is_floating_point or element.is_complex):
+        limits = iinfo(element)
+        first, last = _bounds(low, high, 0 if limits.min == 0 else -9, 10, limits.min, limits.max)
+        return ops.randint(math.ceil(first), math.ceil(last), sizes).to(element)
+    widest = finfo(element).max
+    first, last = _bounds(low, high, -9, 9, -widest, widest)
+    if element.is_complex:
+        parts = float32 if element is complex64 else float64
+        return ops.complex(*(ops.empty(sizes, dtype=parts).uniform_(first, last) for _ in range(2)))
+    return ops.empty(sizes, dtype=element).uniform_(first, last)
+
+
+def _bounds(low: Any, high: Any, first: Any, last: Any, least: Any, most: Any) -> tuple[Any, Any]:
+    low, high = first if low is None else low, last if high is None else high
+    if low != low or high != high:
+        raise ValueError(f"`low` and `high` cannot be NaN, but got {low=} and {high=}")
+    low, high = max(low, least), min(high, most)
+    if low > high:
+        raise ValueError(f"`low` must be less than or equal to `high`, but got {low} > {high}")
+    return low, high

@@ -36,6 +36,7 @@ OTHER_PLACES = {
     "torch._dynamo.testing": "minitorch_compile.dynamo.testing",
     "torch._jit_internal": "minitorch_compile.jit",
     "torch._tensor": "minitorch_compile.tensor.tensor_class.tensor_class",
+    "torch.autograd.forward_ad": "minitorch_compile.func.dual_numbers",
     "torch.autograd.grad_mode": "minitorch_compile.autograd",
     "torch.autograd.profiler_util": "minitorch_compile.profiler.events",
     "torch.autograd.variable": "minitorch_compile.autograd",

@@ -79,7 +79,8 @@ def grad(
 ) -> tuple[Any, ...]:
     """The gradients of the sum of `outputs` with respect to `inputs`, a tuple; nothing is added to any `.grad`.
 
-    `only_inputs` is deprecated in PyTorch, too: nothing but True has been possible for long.
+    `only_inputs` is deprecated in PyTorch, too: nothing but True has been possible for long. `is_grads_batched`: the
+    first dimension of `grad_outputs` and of the results is a batch; the graph is walked once for each row, and kept.
 
     RuntimeError for an input that the outputs don't depend on, unless `allow_unused`: then its gradient is None, or
     zeros with `materialize_grads`.
@@ -97,10 +98,11 @@ def grad(
             FutureWarning,
         )
     if is_grads_batched:
-        raise NotImplementedError(
-            "grad: is_grads_batched=True is not available; say it with vmap:"
-            " torch.vmap(lambda g: torch.autograd.grad(outputs, inputs, g, retain_graph=True))(grad_outputs)"
-        )
+        rows = _rows_of_gradients(_sequence(outputs, "outputs"), grad_outputs)
+        found = [
+            grad(outputs, inputs, row, True, create_graph, True, allow_unused, False, materialize_grads) for row in rows
+        ]
+        return tuple(None if parts[0] is None else ops.stack(parts) for parts in zip(*found, strict=True))
     if materialize_grads and allow_unused is False:
         raise ValueError(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
@@ -123,6 +125,24 @@ def grad(
             "Set allow_unused=True if this is the desired behavior."
         )
     return tuple(gradients)
+
+
+def _rows_of_gradients(outputs: Sequence[Any], grad_outputs: Any) -> list[list[Any]]:
+    """The gradients of each row of a batch. RuntimeError if a row has not the sizes of its output."""
+    given: list[Any] = [grad_outputs] if isinstance(grad_outputs, TensorBase) else list(grad_outputs or [])
+    for i, (g, y) in enumerate(zip(given, outputs, strict=False)):
+        if g is not None and tuple(g.sizes[1:]) != tuple(y.sizes):
+            raise RuntimeError(
+                "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch"
+                " dimension. The sizes of the remaining dimensions are expected to match the shape of corresponding"
+                f" output, but a mismatch was detected: grad_output[{i}] has a shape of {g.sizes} and output[{i}] has a"
+                f" shape of {y.sizes}. If you only want some tensors in `grad_output` to be considered batched,"
+                " consider using vmap."
+            )
+    sizes = [g.sizes[0] for g in given if g is not None]
+    if not sizes:
+        raise RuntimeError("grad: is_grads_batched=True needs grad_outputs with a batch of gradients")
+    return [[None if g is None else g[row] for g in given] for row in range(sizes[0])]
 
 
 def _sequence(tensors: Any, name: str) -> Sequence[Any]:

@@ -74,6 +74,21 @@ class OpNode(Node):
         if derivative.keeps_for_others:
             self._keep_for_others(parameters)
 
+    def __getattr__(self, name: str) -> Any:
+        """What PyTorch calls `_saved_self`, `_saved_other`, `_saved_dim`, `_saved_result`: a parameter of the call or
+        its result, where the formula needs its value. RuntimeError once freed."""
+        what = name.removeprefix("_saved_")
+        if what == name:
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+        if self.parameters is None:
+            raise RuntimeError(FREED)
+        position = self.op.positions.get("input" if what == "self" else what)
+        saved = self.outputs if what == "result" else None if position is None else self.parameters[position]
+        of_no_use = position is not None and self.derivative.keeps[position] not in (VALUE, FOR_OTHERS)
+        if of_no_use or isinstance(saved, Layout) or (saved is None and position is None):
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}': not needed, so not kept")
+        return _as_result(saved, self, 0) if what == "result" else saved
+
     def _keep_for_others(self, parameters: list[Any]) -> None:
         """Of the parameters marked ForOthers keeps those beside which another one requires grad."""
         requiring = 0

@@ -6,9 +6,12 @@
 torch.Size([4, 3])
 """
 
+from minitorch_compile import autograd as _autograd
 from minitorch_compile.func import batching  # fills the table of rules
+from minitorch_compile.func import dual_numbers as _dual_numbers
 from minitorch_compile.func.ensembles import stack_module_state
 from minitorch_compile.func.forward_mode import jvp, linearize
+from minitorch_compile.func.functionalization import functionalize
 from minitorch_compile.func.gradients import grad, grad_and_value, vjp
 from minitorch_compile.func.jacobians import hessian, jacfwd, jacrev
 from minitorch_compile.func.vmap import vmap
@@ -17,6 +20,7 @@ from minitorch_compile.nn.utils.stateless import functional_call
 __all__ = [
     "batching",
     "functional_call",
+    "functionalize",
     "grad",
     "grad_and_value",
     "hessian",
@@ -28,3 +32,6 @@ __all__ = [
     "vjp",
     "vmap",
 ]
+
+# PyTorch's name for it.
+_autograd.forward_ad = _dual_numbers  # type: ignore[attr-defined]

@@ -6,6 +6,6 @@
 """
 
 from minitorch_compile import pytree as _pytree
-from minitorch_compile.utils import checkpoint, data, dlpack, model_zoo
+from minitorch_compile.utils import benchmark, checkpoint, data, dlpack, flop_counter, model_zoo
 
-__all__ = ["checkpoint", "data", "dlpack", "model_zoo"]
+__all__ = ["benchmark", "checkpoint", "data", "dlpack", "flop_counter", "model_zoo"]

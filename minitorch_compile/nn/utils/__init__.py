@@ -5,7 +5,7 @@
 torch.Size([9])
 """
 
-from minitorch_compile.nn.utils import fusion, parametrizations, parametrize, rnn, stateless
+from minitorch_compile.nn.utils import fusion, parametrizations, parametrize, prune, rnn, stateless
 from minitorch_compile.nn.utils.clip_grad import (
     clip_grad_norm,
     clip_grad_norm_,
@@ -38,6 +38,7 @@ __all__ = [
     "parameters_to_vector",
     "parametrizations",
     "parametrize",
+    "prune",
     "remove_spectral_norm",
     "remove_weight_norm",
     "rnn",

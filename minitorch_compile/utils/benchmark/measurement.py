@@ -1,0 +1,173 @@
+"""What a Timer gives: times, and what they are of.
+
+>>> measured = Measurement(10, [10.0, 20.0, 30.0], TaskSpec("f()", "pass"))
+>>> measured.median, measured.mean, select_unit(measured.median)
+(2.0, 2.0, ('s', 1.0))
+>>> measured
+<minitorch_compile.utils.benchmark.measurement.Measurement object>
+f()
+  Median: 2.00 s
+  IQR:    1.00 s (1.50 to 2.50)
+  3 measurements, 10 runs per measurement, 1 thread
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+ENOUGH = 4  # measurements, for their spread to mean something
+
+
+@dataclass(frozen=True)
+class TaskSpec:
+    """What was measured, and how it is called in a table."""
+
+    stmt: str
+    setup: str
+    global_setup: str = ""
+    label: str | None = None
+    sub_label: str | None = None
+    description: str | None = None
+    env: str | None = None
+    num_threads: int = 1
+
+    @property
+    def title(self) -> str:
+        """Label and sub_label, or the statement."""
+        if self.label is not None:
+            return self.label + (f": {self.sub_label}" if self.sub_label else "")
+        if "\n" not in self.stmt:
+            return self.stmt + (f": {self.sub_label}" if self.sub_label else "")
+        return f"stmt:{f' ({self.sub_label})' if self.sub_label else ''}\n{self.stmt}"
+
+    def setup_str(self) -> str:
+        """The setup, if there is one."""
+        return "" if self.setup in ("pass", "") else f"setup: {self.setup}"
+
+    def summarize(self) -> str:
+        """All of it in some lines."""
+        parts = [self.title, self.description or "", self.setup_str()]
+        return "\n".join(part for part in parts if part)
+
+
+@dataclass
+class Measurement:
+    """Times of several runs: `raw_times` of `number_per_run` each."""
+
+    number_per_run: int
+    raw_times: list[float]
+    task_spec: TaskSpec
+    metadata: dict[Any, Any] | None = field(default=None)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in TaskSpec.__dataclass_fields__ or name == "title":
+            return getattr(self.task_spec, name)
+        raise AttributeError(f"'Measurement' object has no attribute '{name}'")
+
+    @property
+    def times(self) -> list[float]:
+        """The seconds of one run, in each measurement."""
+        return [time / self.number_per_run for time in self.raw_times]
+
+    @property
+    def median(self) -> float:
+        return float(np.median(self._some()))
+
+    @property
+    def mean(self) -> float:
+        return float(np.mean(self._some()))
+
+    @property
+    def iqr(self) -> float:
+        """How far the middle half of the times spreads."""
+        low, high = np.quantile(self._some(), [0.25, 0.75])
+        return float(high - low)
+
+    def _some(self) -> list[float]:
+        if not self.raw_times:
+            raise ValueError("Measurement: there are no times")
+        return self.times
+
+    @property
+    def significant_figures(self) -> int:
+        """How many figures of the median mean something, by the spread."""
+        low, high = np.quantile(self._some(), [0.25, 0.75])
+        if high == low:
+            return 5
+        width = 1.645 * (high - low) / 1.35 / math.sqrt(len(self.times))
+        figures = math.ceil(math.log10(self.median / max(width, 1e-300))) if self.median else 1
+        return min(max(figures, 1), 5)
+
+    @property
+    def has_warnings(self) -> bool:
+        """Whether the times spread so much that they should not be trusted."""
+        return self.iqr / self.median > 0.1 if self.median else False
+
+    def meets_confidence(self, threshold: float = 0.1) -> bool:
+        """Whether there are enough times, and their spread is below that share of the median."""
+        return len(self.times) >= ENOUGH and self.iqr / self.median < threshold
+
+    @property
+    def as_row_name(self) -> str:
+        return self.sub_label or self.stmt or "[Unknown]"
+
+    @property
+    def title(self) -> str:
+        return self.task_spec.title
+
+    @staticmethod
+    def merge(measurements: Iterable[Measurement]) -> list[Measurement]:
+        """Those of the same task as one each."""
+        groups: dict[TaskSpec, list[Measurement]] = {}
+        for measured in measurements:
+            groups.setdefault(measured.task_spec, []).append(measured)
+        return [Measurement(1, [t for m in group for t in m.times], spec) for spec, group in groups.items()]
+
+    def __repr__(self) -> str:
+        unit, scale = select_unit(self.median)
+        threads = f"{self.task_spec.num_threads} thread{'s' if self.task_spec.num_threads > 1 else ''}"
+        lines = [f"<{type(self).__module__}.{type(self).__name__} object>", self.task_spec.summarize()]
+        if len(self.times) == 1:
+            return "\n".join(
+                [*lines, f"  {self.median / scale:.2f} {unit}", f"  1 measurement, {self._runs()}, {threads}"]
+            )
+        low, high = (x / scale for x in np.quantile(self.times, [0.25, 0.75]))
+        lines += [
+            f"  Median: {self.median / scale:.2f} {unit}",
+            f"  IQR:    {self.iqr / scale:.2f} {unit} ({low:.2f} to {high:.2f})",
+            f"  {len(self.times)} measurements, {self._runs()} per measurement, {threads}",
+        ]
+        return "\n".join(lines)
+
+    def _runs(self) -> str:
+        return f"{self.number_per_run} runs"
+
+
+def select_unit(t: float) -> tuple[str, float]:
+    """A unit in which a time has few digits, and how many seconds it has."""
+    power = math.log10(t) // 3 if t > 0 else -3
+    name = {-3: "ns", -2: "us", -1: "ms"}.get(int(min(max(power, -3), 0)), "s")
+    return name, UNITS[name]
+
+
+def trim_sigfig(x: float, n: int) -> float:
+    """A number rounded to n figures.
+
+    >>> trim_sigfig(1234.5, 2)
+    1200.0
+    """
+    if x == 0:
+        return 0.0
+    scale = 10 ** (math.ceil(math.log10(abs(x))) - n)
+    return float(round(x / scale) * scale)
+
+
+def ordered_unique(elements: Iterable[Any]) -> Sequence[Any]:
+    """Each once, in the order in which they come."""
+    return list(dict.fromkeys(elements))

@@ -1,0 +1,49 @@
+"""torch.utils.benchmark: timers, measurements, tables."""
+
+import pytest
+
+import minitorch_compile as torch
+from minitorch_compile.utils.benchmark import Compare, Measurement, TaskSpec, Timer, select_unit
+
+
+def test_a_statement_is_run_in_blocks():
+    seen = []
+    timer = Timer("x + 1", globals={"x": torch.ones(2)}, label="add", num_threads=1)
+    measured = timer.blocked_autorange(callback=lambda number, time: seen.append(number), min_run_time=0.01)
+    assert sum(measured.raw_times) >= 0.01
+    assert seen == [measured.number_per_run] * len(measured.raw_times)
+    assert timer.timeit(5).number_per_run == 5
+    assert timer.adaptive_autorange(max_run_time=0.02).median > 0
+
+
+def test_what_is_no_statement_is_refused():
+    with pytest.raises(ValueError, match="Currently only a `str` stmt is supported"):
+        Timer(len)
+    with pytest.raises(NotImplementedError, match="blocked_autorange"):
+        Timer("pass").repeat()
+
+
+def test_a_measurement_knows_its_spread():
+    measured = Measurement(10, [1e-5, 2e-5, 3e-5, 2e-5], TaskSpec("f()", "pass", sub_label="x"))
+    assert measured.median == measured.mean == pytest.approx(2e-6)
+    assert measured.iqr == pytest.approx(5e-7)
+    assert (measured.title, measured.as_row_name, measured.meets_confidence()) == ("f(): x", "x", False)
+    assert select_unit(2e-6) == ("us", 1e-6)
+    assert len(Measurement.merge([measured, measured])[0].times) == 8
+
+
+def test_a_table_has_a_row_for_each_sub_label():
+    results = [
+        Measurement(1, [t], TaskSpec("s", "pass", "", "sums", name, size, num_threads=n))
+        for name, t in (("loop", 4e-3), ("vector", 1e-3))
+        for size in ("10", "20")
+        for n in (1, 2)
+    ]
+    lines = str(Compare(results)).splitlines()
+    assert "sums" in lines[0]
+    assert [line.split() for line in lines[2:5]] == [
+        ["1", "threads:", lines[2].split()[-1]],
+        ["loop", "|", "4", "|", "4"],
+        ["vector", "|", "1", "|", "1"],
+    ]
+    assert "Times are in milliseconds (ms)." in lines
