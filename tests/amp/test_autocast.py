@@ -12,7 +12,7 @@ import pytest
 
 import minitorch_compile as torch
 from minitorch_compile.amp import autocast_state, custom_bwd, custom_fwd
-from minitorch_compile.tensor.dispatch import dispatch, op
+from minitorch_compile.tensor.functions.before_calls import standing
 from tests.amp.dtypes import CASES, dtypes_of
 from tests.battery.sheet import calls
 
@@ -101,9 +101,11 @@ def test_as_a_decorator():
 
 
 def test_after_an_error_it_is_off():
+    before = standing()
     with pytest.raises(KeyError), torch.autocast("cpu"):
+        assert standing() != before
         raise KeyError
-    assert product() is torch.float32 and op.dispatch is dispatch.dispatch
+    assert product() is torch.float32 and standing() == before
 
 
 def test_other_threads_are_not_cast():

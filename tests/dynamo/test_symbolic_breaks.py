@@ -319,15 +319,13 @@ def test_every_reason_of_the_catalogue_has_an_id_of_its_own_and_says_what_to_do(
         (lambda x: x.tolist(), "MTC-B07"),
         (lambda x: random.random() + x, "MTC-B01"),
         (lambda x: x.grad_fn, "MTC-B08"),
-        (lambda x: x.register_hook(print), "MTC-B13"),
-        (lambda x: id(x), "MTC-B18"),
         (lambda x: x[x > 0.5], "MTC-B15"),
     ],
 )
 def test_reasons(function, code):
     compiled = optimize(function, eager)
     try:
-        compiled(matrix().requires_grad_(code == "MTC-B13"))
+        compiled(matrix())
     finally:
         assert [b.code for b in region_of(compiled).breaks] == [code]
 

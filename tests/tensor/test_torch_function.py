@@ -166,3 +166,21 @@ def test_tensor_like_is_what_overrides():
 def test_compiled_functions_give_what_plain_ones_give(backend, x):
     result = torch.compile(lambda x: (x + 1) * 2, backend=backend)(x)
     assert (type(result), result.tolist()) == (Logged, [[4, 4], [4, 4]])
+
+
+def test_the_function_is_the_one_that_was_called_though_somebody_stands_before_all_calls():
+    names = []
+
+    class Named(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            names.append(torch.overrides.resolve_name(func))
+            return super().__torch_function__(func, types, args, kwargs)
+
+    x = torch.ones(2).as_subclass(Named)
+    with torch.autocast("cpu"):
+        x + 1
+        torch.exp(x)
+    with torch.profiler.profile():
+        x.sum()
+    assert names == ["torch.Tensor.add", "torch.exp", "torch.Tensor.sum"]

@@ -13,8 +13,9 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "minitorch_compile"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 # A drawing uses whichever Graphviz there is; pygraphviz is one that a user may have brought. einops is imported only
-# after the user's program imported it, and IPython where a notebook runs.
-OPTIONAL = {"pygraphviz", "einops", "ipython"}
+# after the user's program imported it, and IPython where a notebook runs. A SummaryWriter tells tensorboard what to
+# write; figures and images come from matplotlib and pillow, which who has such things has.
+OPTIONAL = {"pygraphviz", "einops", "ipython", "tensorboard", "matplotlib", "pil"}
 DISTRIBUTIONS = {"sklearn": "scikit-learn"}  # where the module has another name
 
 

@@ -6,7 +6,7 @@
 >>> print(module.graph.compact())
 x -> mul(x, cos(div(arange(4), 4)))
 >>> evaluated = evaluate_constants(module)
->>> print(evaluated.graph.compact(), evaluated.attributes)
+>>> print(evaluated.graph.compact(), dict(evaluated.attributes))
 x -> mul(x, folded_0) {'folded_0': tensor([1.0000, 0.9689, 0.8776, 0.7317])}
 
 Only what costs something is computed ahead: a cosine, a table read, a sort. `arange(n) < 3` costs less inside the loop

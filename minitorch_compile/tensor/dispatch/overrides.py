@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 PLAIN: set[type] = set()  # the classes of tensors that override nothing
 VALUES = frozenset((int, float, bool, complex, str, type(None), dtype, slice, Size))  # the usual other arguments
+between: set[str] = set()  # modules that stand between a call and the dispatcher (functions/before_calls.py)
 watching: list[Any] = []  # the classes that override, and the modes that are entered
 MISSING: Any = object()
 
@@ -200,7 +201,9 @@ def _face(op: Op, frame: FrameType | None) -> Any:
 
     Whether a method did is seen by the frames: each method calls the op from the file of the class.
     """
-    while frame is not None and frame.f_globals.get("__package__", "") == __package__:
+    while frame is not None and (
+        frame.f_globals.get("__package__", "") == __package__ or frame.f_globals.get("__name__") in between
+    ):
         frame = frame.f_back
     cls: Any = TensorBase.concrete
     if frame is None or frame.f_globals.get("__name__") != cls.__module__:

@@ -24,6 +24,7 @@ from typing import Any
 
 from minitorch_compile.frame_marks import passed
 from minitorch_compile.tensor.dispatch import op as op_module
+from minitorch_compile.tensor.dispatch import overrides
 from minitorch_compile.tensor.dispatch.dispatch import dispatch
 from minitorch_compile.tensor.dispatch.op_families import CompositeOp
 from minitorch_compile.tensor.tensor_class import tensor_class
@@ -41,6 +42,7 @@ _composite_call = CompositeOp.__call__
 def enter(before: Before, place: int) -> None:
     """From now on `before(op, args, kwargs, call)` is what a call of an op does; `call(*args)` goes on."""
     with _lock:
+        overrides.between |= {__name__, before.__module__}
         _standing.append((place, before))
         _standing.sort(key=lambda entry: entry[0])
         _install()
@@ -52,6 +54,11 @@ def leave(before: Before) -> None:
         found = next(entry for entry in _standing if entry[1] == before)  # bound methods are made anew
         _standing.remove(found)
         _install()
+
+
+def standing() -> list[Before]:
+    """Who stands there, in the order in which they are asked."""
+    return [before for _, before in _standing]
 
 
 def _install() -> None:
