@@ -262,7 +262,8 @@ check("05.3")
 # A `Guard` is a text and a function of the frame. `check` gives whether it holds, and False where the path is gone: reading
 # it may raise AttributeError, LookupError, TypeError or ValueError. `Guards` is the list of them, in the order in which
 # things were read. `require` adds one; `first_failing` gives the first that doesn't hold, or None. `known` has, by id,
-# what was read so far; `source_of(value)` looks there, and gives None for what did not come from outside.
+# what was read so far; `source_of(value)` looks there, and gives None for what did not come from outside. Keep `__init__`
+as it is: later steps read all of it.
 
 
 # %% step="05.4"
@@ -283,9 +284,10 @@ class Guard:
 class Guards(list):
     """The guards of one trace, in the order in which it read."""
 
-    def __init__(self):
+    def __init__(self, dynamic=()):
         self.known = {}  # by id, of the value and of what the trace uses for it: (what it uses, the value, the source)
         self.mutable = []  # the sources of all that a write can change
+        self.dynamic, self.batch, self.batch_in = dynamic, None, lambda frame: None  # for 05.12
 
     def require(self, text, holds):
         """One guard more."""
@@ -326,7 +328,8 @@ check("05.4")
 # - A value that was met before is what it was: `self.known[id(value)]` has what the trace uses for it. If it was found on
 # another path then, both paths must lead to one object later, too.
 # - A tensor becomes `make_input(source, value)`. All that `about` tells of it must stay. If `is_dynamic` says so (step 05.12),
-# its first size may be another one: then `about(tensor, 1)` must stay, and `with_batch(self, source, value)` is the input.
+# its first size may be another one: then `about(tensor, 1)` must stay, and
+# `make_input` gets `with_batch(self, source, value)`. Both are written in 05.12; until then no size is dynamic.
 # - For anything else `READERS` has a function, or else `read_object` will do. It is called with the guards, the source, the
 # value and a function `part(step, key, item)`, which reads an item one step further: at `Source(source, step, key)`.
 #
@@ -588,8 +591,8 @@ check("05.9")
 # `mini` can be so short about it: only the first size is a formula, where PyTorch allows one for any.
 #
 # A call has numbers again. `batch_of(fakes, tensors)` finds s0 where a fake has a formula, a `Size` with `times` and `plus`;
-# if none has one, it is None. `at(value, batch)` puts it in, also within a tuple or a `Layout`; anything else stays as it
-# is, and so does everything if the batch is None.
+# if none has one, it is None. `at(value, batch)` puts it in, also within a tuple or a
+# `Layout(sizes, strides, offset)`; anything else stays as it is, and so does everything if the batch is None.
 
 
 # %% step="05.10"

@@ -363,8 +363,9 @@ check("15.7")
 # ## 15.8 A value, and where it is kept
 #
 # `write_loop(w, loop)`: the loop's body, run under w for `self.group.index(loop)`, gives the name of one element. A reduction
-# takes it into its variable, by `REDUCTIONS`; else it goes to `store`. `store(w, loop, index, value)` notes in `self.made`, for
-# `(loop.buffer, str(index))`, the name. It writes it to memory only if the buffer is in `self.wanted`, or if
+# takes it into its variable, by `REDUCTIONS`; else it goes to `store`, with the one place in memory that
+# `flatten(self.group.index(loop), loop.sizes)` makes of these variables. `store(w, loop, index, value)` gets that place as
+# `index`, and notes in `self.made`, for `(loop.buffer, str(index))`, the name. It writes it to memory only if the buffer is in `self.wanted`, or if
 # `self.read_later(loop)` and the loop is no reduction. `read_later(loop)`: does a loop of a later stage of this group read the
 # loop's buffer (`self.group.reads(other)` are pairs of buffer and index)?
 

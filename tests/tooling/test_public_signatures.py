@@ -6,7 +6,7 @@ import inspect
 import json
 
 import pytest
-from compatibility import Parameters, is_same
+from compatibility import PAGE, Parameters, is_same, page
 from record_torch_names import RECORDED, signature_text
 
 import minitorch_compile as torch
@@ -70,3 +70,8 @@ def test_the_functions_whose_signature_is_pytorchs_do_not_become_fewer():
     here = {name: getattr(torch, name[6:]) for name in told if isinstance(getattr(torch, name[6:], None), Op)}
     same = [name for name, op in here.items() if is_same(signature_text(inspect.signature(op)), told[name])]
     assert len(same) >= 0.9 * len(here) > 90
+
+
+@pytest.mark.slow
+def test_the_page_of_names_is_up_to_date():
+    assert PAGE.read_text(encoding="utf-8") == page(), "run python tools/compatibility.py"
