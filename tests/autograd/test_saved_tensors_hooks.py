@@ -184,10 +184,10 @@ class TestBackwardsArguments:
         (x * 2).backward(torch.ones(2, dtype=torch.float64))
         assert x.grad.dtype is torch.float32
 
-    def test_batched_gradients_are_refused_with_advice(self):
-        x = leaf()
-        with pytest.raises(NotImplementedError, match="say it with vmap"):
-            grad(x * 2, x, torch.ones(3, 2), is_grads_batched=True)
+    def test_batched_gradients_are_those_of_each_row(self):
+        x, rows = leaf(), torch.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+        batched = grad(x * x, x, rows, is_grads_batched=True)[0]
+        assert torch.equal(batched, torch.stack([grad(x * x, x, row)[0] for row in rows]))
 
     def test_materialize_grads_and_allow_unused_disagree(self):
         x, y = leaf(), leaf()

@@ -199,6 +199,7 @@ def test_substitute_in_graph() -> None:
         torch.compiler.substitute_in_graph(3)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_variables_of_the_environment() -> None:
     program = """
 import minitorch_compile as torch

@@ -58,6 +58,7 @@ def test_each_kernel_computes_its_sum(name, element):
         np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance * 40, err_msg=kernel)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stride", [1, 2])
 def test_parts_of_the_range_have_the_same_bits_as_all_of_it(stride):
     shape = geometry(1, 48, (24, 24), 70, (3, 3), (stride, stride), (1, 1), (1, 1), 1)

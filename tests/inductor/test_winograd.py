@@ -88,6 +88,7 @@ def preferred(monkeypatch):
     return titles
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("last", [False, True])
 def test_max_autotune_may_choose_it_and_values_stay_close(preferred, last):
     inputs = [t.requires_grad_() for t in operands(last)]

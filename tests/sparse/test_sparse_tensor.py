@@ -230,6 +230,7 @@ def test_gradients_of_softmax():
     assert torch.allclose(s.grad._values(), expected)
 
 
+@pytest.mark.slow
 def test_a_program_without_sparse_tensors_pays_nothing():
     import subprocess
     import sys
