@@ -16,13 +16,13 @@ from typing import Any
 
 from minitorch_compile.amp import autocast_state
 from minitorch_compile.amp.autocast_state import state
-from minitorch_compile.control import disable
 from minitorch_compile.tensor.memory.device import device
 from minitorch_compile.tensor.numerics.dtype import bfloat16, float16
 from minitorch_compile.tensor.numerics.dtype import dtype as Dtype
 from minitorch_compile.user_warnings import warn_user
 
 SUPPORTED = (bfloat16, float16)
+Before = tuple[bool, Dtype, bool]
 
 
 class autocast:
@@ -39,7 +39,7 @@ class autocast:
             raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
         self.device = device(device_type).type
         self.fast_dtype = get_autocast_dtype(self.device) if dtype is None else dtype
-        self._cache_enabled = state.cache_enabled if cache_enabled is None else cache_enabled
+        self._cache_enabled = is_autocast_cache_enabled() if cache_enabled is None else cache_enabled
         self._before: list[Any] = []
         if self.device == "cpu":
             if enabled and self.fast_dtype not in SUPPORTED:
@@ -56,11 +56,11 @@ class autocast:
         self._enabled = enabled
 
     def __enter__(self) -> autocast:
-        _enter(self)
+        self._before.append(_enter_autocast(self.device, self.fast_dtype, self._enabled, self._cache_enabled))
         return self
 
     def __exit__(self, kind: type | None, error: BaseException | None, traceback: TracebackType | None) -> None:
-        _leave(self)
+        _exit_autocast(self._before.pop())
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """The function, run inside."""
@@ -73,24 +73,19 @@ class autocast:
         return inside
 
 
-@disable(reason="autocast is switched")
-def _enter(manager: autocast) -> None:
-    """Switches, and keeps what was before."""
-    manager._before.append((state.enabled, state.dtype, state.cache_enabled))
+def _enter_autocast(device_type: str, dtype: Dtype, enabled: bool, cache_enabled: bool) -> Before:
+    """A region begins. What was before, for its end. In captured graphs a call of it is a node, as in PyTorch."""
+    before = state.enabled, state.dtype, state.cache_enabled
     state.depth += 1
-    state.cache_enabled = manager._cache_enabled
-    if manager.device == "cpu":
-        autocast_state.switch(manager._enabled, manager.fast_dtype)
+    state.cache_enabled = cache_enabled
+    if device_type == "cpu":
+        autocast_state.switch(enabled, dtype)
+    return before
 
 
-@disable(reason="autocast is switched back")
-def _leave(manager: autocast) -> None:
-    """Back to what was before. At the end of the outermost, casts of weights are dropped."""
-    enabled, element, state.cache_enabled = manager._before.pop()
-    autocast_state.switch(enabled, element)
-    state.depth -= 1
-    if not state.depth:
-        autocast_state.forget_casts()
+def _exit_autocast(before: Before) -> None:
+    """The end of a region."""
+    autocast_state.become((*before, state.depth - 1))
 
 
 def is_autocast_enabled(device_type: str | None = None) -> bool:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from minitorch_compile.amp.autocast_lists import FLOAT32, GIVEN, LOW, RESULT, rule_for
@@ -60,6 +61,23 @@ def switch(enabled: bool, element: Dtype) -> None:
         listener()
 
 
+Setting = tuple[bool, Dtype, bool, int]
+"""Whether is cast, to what, whether casts of weights are kept, and how many regions deep."""
+
+
+def setting() -> Setting:
+    """How this thread stands."""
+    return state.enabled, state.dtype, state.cache_enabled, state.depth
+
+
+def become(wanted: Setting) -> None:
+    """As it stood. Outside of all regions, casts of weights are dropped."""
+    enabled, element, state.cache_enabled, state.depth = wanted
+    switch(enabled, element)
+    if not state.depth:
+        forget_casts()
+
+
 def _before(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], call: Callable[..., Any]) -> Any:
     """The call, with its arguments cast as the op's list says. What it calls in turn is not cast."""
     rule = rule_for(op.name.removeprefix("F."), args, kwargs) if state.enabled else None
@@ -77,6 +95,16 @@ def _before(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], call: Callab
         return call(*args, **kwargs)
     finally:
         state.enabled = True
+
+
+@contextmanager
+def dtypes_as_given() -> Iterator[None]:
+    """What is called here is not cast; also a decorator. A program that was cast when it was compiled is called so."""
+    was, state.enabled = state.enabled, False
+    try:
+        yield
+    finally:
+        state.enabled = was
 
 
 def is_eligible(x: Any) -> bool:

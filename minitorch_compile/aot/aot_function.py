@@ -25,6 +25,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from minitorch_compile import logs
+from minitorch_compile.amp.autocast_state import dtypes_as_given
+from minitorch_compile.amp.autocast_state import state as state_of_casts
 from minitorch_compile.aot.aliasing.argument_layouts import ForEachLayout
 from minitorch_compile.aot.aliasing.shared_memory import Sharing
 from minitorch_compile.aot.backward_in_graph import with_recomputation
@@ -72,8 +74,12 @@ def aot_function(
     gets a functional graph and example inputs, and returns a function from tensors to a tuple of tensors. bw_compiler
     is fw_compiler unless given, and is called when the first backward pass is. `decompose` rewrites the graph of ops,
     forward and backward together, for instance to prims; `before_autograd` the functional program, before it is
-    differentiated. Compiled for the grad mode that is on now.
+    differentiated. Compiled for the grad mode that is on now, and for autocast as it stands: its casts are in the
+    graphs.
     """
+    bw_compiler = bw_compiler or fw_compiler
+    if state_of_casts.enabled:
+        fw_compiler, bw_compiler = _called_uncast(fw_compiler), _called_uncast(bw_compiler)
     lifted, constants = lift_constants(captured) if captured.attributes else (captured, [])
     grad_mode = is_grad_enabled()
 
@@ -85,7 +91,8 @@ def aot_function(
             if before_autograd is not None:
                 program.graph_module = before_autograd(program.graph_module)
             everything = [*inputs, *(sharing.bases if sharing else ())]
-            compiled = _compile(program, everything, fw_compiler, bw_compiler or fw_compiler, partition_fn, decompose)
+            with dtypes_as_given():
+                compiled = _compile(program, everything, fw_compiler, bw_compiler, partition_fn, decompose)
             return program, _with_effects(program, compiled)
 
     program, compiled = compile_for(inputs)
@@ -99,6 +106,11 @@ def aot_function(
 
 
 # ---------------------------------------------------------------------------------------------- compiling
+
+
+def _called_uncast(compiler: Compiler) -> Compiler:
+    """The compiler, of whose graphs no call is cast again."""
+    return lambda graph_module, example_inputs: dtypes_as_given()(compiler(graph_module, example_inputs))
 
 
 def _compile(

@@ -15,6 +15,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile import own_builtins
+from minitorch_compile.amp.autocast_state import become, setting
 from minitorch_compile.dynamo.bytecode.decode import decode
 from minitorch_compile.dynamo.cache.entry import Entry
 from minitorch_compile.dynamo.cache.slots import slots
@@ -87,7 +88,7 @@ def compile_frame(
     breaks: Breaks = {}
     policy = SizePolicy(region.dynamic, region.cache_of(function, owner).sizes)
     while True:
-        mode_before = grad_mode.state.enabled
+        mode_before, casts_before = grad_mode.state.enabled, setting()
         frame = FrameCompiler(function, arguments, region, breaks, owner, policy, builtins)
         try:
             with leaving_transforms(), noting(frame.output.lookups):
@@ -105,6 +106,7 @@ def compile_frame(
             raise InternalTracerError.of(error, frame.frame.source_line()) from error
         finally:
             grad_mode.state.enabled = mode_before
+            become(casts_before)
             frame.forget()
         entry.seconds = time.perf_counter() - started
         return entry
@@ -252,6 +254,8 @@ class FrameCompiler:
         if grad_mode.state.enabled != output.grad_mode_before:
             switch = codegen.constant(switch_grad_mode, "switch_grad_mode")
             behind.append(f"{switch}({grad_mode.state.enabled})")
+        for region, arguments, _ in output.autocast.open:
+            behind.append(f"{codegen.constant(region, region.__name__)}(*{codegen.constant(arguments, 'autocast')})")
         call, module = self._graph_call(codegen)
         lines = [*before, *call, *behind, *codegen.body]
         if call and output.dropped_gradients:

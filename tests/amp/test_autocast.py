@@ -202,19 +202,103 @@ def test_another_thread_does_not_get_the_version_of_this_one():
     assert seen == [torch.float32]
 
 
-def test_switching_it_in_a_compiled_function():
+BACKENDS = ["eager", "aot_eager", "inductor"]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_switching_it_in_a_compiled_function(backend):
     layers, x = model(), torch.ones(5, 8)
 
     def program(x):
         y = x + 1
         with torch.autocast("cpu"):
             z = layers(y)
-        return z * 2, layers(y)
+            with torch.autocast("cpu", enabled=False):
+                w = layers(y)
+        return z * 2, w, layers(y)
 
-    low, high = torch.compile(program)(x)
-    expected = program(x)
-    assert (low.dtype, high.dtype) == (torch.bfloat16, torch.float32)
-    assert torch.equal(low, expected[0]) and torch.allclose(high, expected[1])
+    results, expected = torch.compile(program, backend=backend, fullgraph=True)(x), program(x)
+    assert [y.dtype for y in results] == [torch.bfloat16, torch.float32, torch.float32]
+    assert all(torch.allclose(y, e) for y, e in zip(results, expected))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_gradients_of_what_is_cast_inside(backend):
+    def gradient(compile):
+        layers = model()
+
+        def loss(x):
+            with torch.autocast("cpu"):
+                return F.mse_loss(layers(x), torch.ones(5, 4))
+
+        compile(loss)(torch.ones(5, 8)).backward()
+        return layers[0].weight.grad
+
+    compiled = gradient(lambda f: torch.compile(f, backend=backend, fullgraph=True))
+    assert compiled.dtype is torch.float32
+    assert torch.allclose(compiled, gradient(lambda f: f), rtol=2e-2, atol=1e-3)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_region_without_casts_in_a_region_around_the_call(backend):
+    def program(x):
+        y = x @ x
+        with torch.autocast("cpu", enabled=False):
+            return y, x @ x
+
+    compiled = torch.compile(program, backend=backend)
+    with torch.autocast("cpu"):
+        for _ in range(2):
+            assert [y.dtype for y in compiled(X)] == [torch.bfloat16, torch.float32]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_graph_break_within_a_region(backend):
+    def program(x):
+        with torch.autocast("cpu"):
+            y = x @ x
+            torch._dynamo.graph_break()
+            z = x @ x
+        return y.dtype, z.dtype, (x @ x).dtype
+
+    compiled = torch.compile(program, backend=backend)
+    for _ in range(2):
+        assert compiled(X) == (torch.bfloat16, torch.bfloat16, torch.float32)
+        assert not torch.is_autocast_enabled("cpu")
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_region_that_a_compiled_function_leaves_open(backend):
+    def program(x):
+        region = torch.autocast("cpu")
+        region.__enter__()
+        return x @ x, region
+
+    y, region = torch.compile(program, backend=backend)(X)
+    assert y.dtype is product() is torch.bfloat16
+    region.__exit__(None, None, None)
+    assert product() is torch.float32 and not torch.is_autocast_enabled("cpu")
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_after_an_error_in_a_compiled_region_it_is_off(backend):
+    def program(x, index):
+        with torch.autocast("cpu"):
+            return (x @ x)[index]
+
+    with pytest.raises(IndexError, match="index 9 is out of bounds for dimension 0 with size 2"):
+        torch.compile(program, backend=backend)(X, torch.tensor([9]))
+    assert not torch.is_autocast_enabled("cpu")
+
+
+def test_what_is_asked_in_a_compiled_function_is_guarded():
+    compiled = torch.compile(lambda x: x + int(torch.get_autocast_dtype("cpu") is torch.float16), backend="eager")
+    assert compiled(X)[0, 0].item() == 1
+    torch.set_autocast_dtype("cpu", torch.float16)
+    try:
+        assert compiled(X)[0, 0].item() == 2
+    finally:
+        torch.set_autocast_dtype("cpu", torch.bfloat16)
 
 
 def losses(step, count=4):

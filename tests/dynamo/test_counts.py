@@ -32,7 +32,7 @@ REASONS: dict[str, tuple[list[int], str]] = {
     "breaks.text_of_a_tensor": ([1, 1], "PyTorch leaves the whole function to Python"),
     "captured.an_autograd_function_with_a_list": ([2], "one result, so nothing is taken out of a tuple"),
     "containers.counters": ([2], "PyTorch leaves the whole function to Python"),
-    "contexts.autocast_switched_off": ([2], "there is nothing to switch, so it leaves nothing in the graph"),
+    "contexts.autocast_around_a_break": ([3, 3], "autocast is handed over, not switched off and on again"),
     "contexts.exceptions_of_a_class_in_a_callee": ([6], "no break: PyTorch does not follow this `__init__`"),
     "contexts.an_autograd_function_with_gradients": ([3], "one result, so nothing is taken out of a tuple"),
     "contexts.promoted_types": ([2], "no break: result_type is answered while tracing"),

@@ -15,6 +15,7 @@ from minitorch_compile.dynamo.capture.grad_switches import drop_idle_switches, s
 from minitorch_compile.dynamo.errors import InternalTracerError
 from minitorch_compile.dynamo.fakes.fallible_operations import unneeded_failing_nodes
 from minitorch_compile.dynamo.guards.source import Source
+from minitorch_compile.dynamo.variables.tensors.autocast_regions import SWITCHES
 from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
 from minitorch_compile.fx import Graph, Node
 from minitorch_compile.symbolic import Symbol, SymInt
@@ -113,5 +114,5 @@ def _is_known_index(index: Any) -> bool:
 
 
 def call_count(graph: Graph) -> int:
-    """How many operations the graph has; switching grad mode alone needs no graph."""
-    return sum(node.op.startswith("call") and node.target is not switch_grad_mode for node in graph.nodes)
+    """How many operations the graph has; switching a mode alone needs no graph."""
+    return sum(node.op.startswith("call") and node.target not in (switch_grad_mode, *SWITCHES) for node in graph.nodes)

@@ -16,10 +16,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile import logs
+from minitorch_compile.amp.autocast_state import become, setting
 from minitorch_compile.dynamo.capture.finished_graph import example_inputs
 from minitorch_compile.dynamo.capture.grad_switches import restoring_grad_mode, switch_grad_mode
 from minitorch_compile.dynamo.errors import BackendCompilerFailed
 from minitorch_compile.dynamo.rewriting.inference_results import marking_inference
+from minitorch_compile.dynamo.variables.tensors.autocast_regions import keeping_autocast, switches_autocast
 from minitorch_compile.frame_marks import unhooked
 from minitorch_compile.fx import GraphModule
 from minitorch_compile.tensor import grad_mode
@@ -43,12 +45,15 @@ class SizesMustBeKnown(Exception):
 def call_backend(
     backend: Callable[..., Any], output: OutputGraph, module: GraphModule, inputs: list[TensorVariable | SizeInput]
 ) -> Callable[..., Any]:
-    """The compiled graph. It is compiled in the grad mode in which it will be called, that before the frame."""
+    """The compiled graph. It is compiled in the modes in which it will be called, those before the frame."""
     mode_now, grad_mode.state.enabled = grad_mode.state.enabled, output.grad_mode_before
+    casts_now = setting()
+    become(output.autocast.outside)
     try:
         return _compiled(backend, output, module, example_inputs(inputs))
     finally:
         grad_mode.state.enabled = mode_now
+        become(casts_now)
 
 
 def _compiled(
@@ -68,7 +73,9 @@ def _compiled(
 
 
 def in_its_modes(compiled: Callable[..., Any], output: OutputGraph) -> Callable[..., Any]:
-    """The same, where the graph switches grad mode, holds steps of transforms, or runs in inference mode."""
+    """The same, where the graph switches a mode, holds steps of transforms, or runs in inference mode."""
+    if switches_autocast(output.graph):
+        compiled = keeping_autocast(compiled)
     if output.graph.find_nodes(op="call_function", target=switch_grad_mode):
         compiled = restoring_grad_mode(compiled)
     if output.has_steps:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from minitorch_compile.dynamo.variables.functions.functions import FunctionVariable
     from minitorch_compile.dynamo.variables.scope import CellVariable, GlobalsVariable
     from minitorch_compile.dynamo.variables.side_effects import SideEffects
+    from minitorch_compile.dynamo.variables.tensors.autocast_regions import AutocastRegions
     from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
     from minitorch_compile.fx import Graph, Node
     from minitorch_compile.symbolic import SymInt
@@ -171,6 +172,7 @@ class Output:
     names: Namespace  # of objects that the generated code refers to
     side_effects: SideEffects
     fakes: FakeMode
+    autocast: AutocastRegions  # that the program enters and leaves
     sizes: SymbolicSizes
     inputs: Sequence[TensorVariable]  # tensors from outside, in the order in which they were met
     generators: list[GeneratorVariable]  # that the program made

@@ -56,6 +56,53 @@ def autocast_switched_off(x):
         return x @ x.T
 
 
+@counts
+def nested_autocast(x):
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        a = x @ x.T
+        with torch.autocast("cpu", enabled=False):
+            b = x @ x.T
+        with torch.amp.autocast("cpu", dtype=torch.float16):
+            c = x @ x.T
+    return a, b, c, x @ x.T
+
+
+@torch.autocast("cpu", dtype=torch.bfloat16)
+def _cast_product(x):
+    return x @ x.T
+
+
+@counts
+def autocast_as_a_decorator(x):
+    return _cast_product(x), x @ x.T
+
+
+@counts
+def autocast_that_is_asked_for(x):
+    with torch.autocast("cpu"):
+        inside = torch.is_autocast_enabled("cpu"), torch.get_autocast_dtype("cpu")
+        y = x @ x.T
+    return y, inside, torch.is_autocast_enabled("cpu")
+
+
+@counts
+def autocast_left_by_an_error(x):
+    try:
+        with torch.autocast("cpu"):
+            y = x @ x.T
+            raise KeyError
+    except KeyError:
+        return y, x @ x.T
+
+
+@counts
+def autocast_around_a_break(x):
+    with torch.autocast("cpu"):
+        y = x @ x.T
+        print("cast")
+        return y, x @ x.T
+
+
 @contextlib.contextmanager
 def _scaled(holder, by):
     before = holder["k"]
