@@ -98,6 +98,16 @@ def _before(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], call: Callab
 
 
 @contextmanager
+def setting_kept() -> Iterator[None]:
+    """What is called here may enter and leave regions: afterwards autocast is as it was; also a decorator."""
+    before = setting()
+    try:
+        yield
+    finally:
+        become(before)
+
+
+@contextmanager
 def dtypes_as_given() -> Iterator[None]:
     """What is called here is not cast; also a decorator. A program that was cast when it was compiled is called so."""
     was, state.enabled = state.enabled, False

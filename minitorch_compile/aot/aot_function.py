@@ -26,7 +26,7 @@ from typing import Any
 
 from minitorch_compile import logs
 from minitorch_compile.amp.autocast_state import dtypes_as_given
-from minitorch_compile.amp.autocast_state import state as state_of_casts
+from minitorch_compile.amp.autocast_state import state as casts
 from minitorch_compile.aot.aliasing.argument_layouts import ForEachLayout
 from minitorch_compile.aot.aliasing.shared_memory import Sharing
 from minitorch_compile.aot.backward_in_graph import with_recomputation
@@ -78,7 +78,9 @@ def aot_function(
     graphs.
     """
     bw_compiler = bw_compiler or fw_compiler
-    if state_of_casts.enabled:
+    compile_program = _compile
+    if casts.enabled:
+        compile_program = dtypes_as_given()(_compile)
         fw_compiler, bw_compiler = _called_uncast(fw_compiler), _called_uncast(bw_compiler)
     lifted, constants = lift_constants(captured) if captured.attributes else (captured, [])
     grad_mode = is_grad_enabled()
@@ -91,8 +93,7 @@ def aot_function(
             if before_autograd is not None:
                 program.graph_module = before_autograd(program.graph_module)
             everything = [*inputs, *(sharing.bases if sharing else ())]
-            with dtypes_as_given():
-                compiled = _compile(program, everything, fw_compiler, bw_compiler, partition_fn, decompose)
+            compiled = compile_program(program, everything, fw_compiler, bw_compiler, partition_fn, decompose)
             return program, _with_effects(program, compiled)
 
     program, compiled = compile_for(inputs)

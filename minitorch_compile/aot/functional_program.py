@@ -12,9 +12,12 @@ x, y -> add = add(x, y); (add, relu(add))
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
+from minitorch_compile.amp.autocast_mode import _enter_autocast, _exit_autocast
+from minitorch_compile.amp.autocast_state import setting_kept
 from minitorch_compile.aot.aliasing.shared_memory import Sharing
 from minitorch_compile.aot.backward_calls import BACKWARD_CALLS, differentiated_arguments
 from minitorch_compile.aot.custom_calls import CustomCall, record_call
@@ -169,8 +172,10 @@ def functional_program(
         for name, x in zip(argument_names(captured, len(examples)), examples, strict=True)
     ]
     stream = DrawFrom(*(tracer.placeholder(name, empty_fake((), dtype=int64)) for name in ("seed", "offset")))
+    casts = any(node.target in (_enter_autocast, _exit_autocast) for node in captured.graph.nodes)
     with (
         set_grad_enabled(is_grad_enabled()),  # the program may switch it, and not back
+        setting_kept() if casts else nullcontext(),
         dispatch.mode(tracer),
         dispatch.mode(stream),
     ):

@@ -15,13 +15,11 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile import own_builtins
-from minitorch_compile.amp.autocast_state import become, setting
 from minitorch_compile.dynamo.bytecode.decode import decode
 from minitorch_compile.dynamo.cache.entry import Entry
 from minitorch_compile.dynamo.cache.slots import slots
 from minitorch_compile.dynamo.capture.aliasing import guard_aliasing
 from minitorch_compile.dynamo.capture.finished_graph import call_count, finish_graph
-from minitorch_compile.dynamo.capture.grad_switches import switch_grad_mode
 from minitorch_compile.dynamo.capture.output_graph import OutputGraph
 from minitorch_compile.dynamo.capture.symbolic import SymbolicInterpreter
 from minitorch_compile.dynamo.errors import (
@@ -38,7 +36,13 @@ from minitorch_compile.dynamo.guards.guards import MISS, READ_ERRORS
 from minitorch_compile.dynamo.guards.source import CellSource, LocalSource
 from minitorch_compile.dynamo.resuming.resume import ResumeCode, shown_name
 from minitorch_compile.dynamo.resuming.resume_prefix import CannotResume, shared_variable
-from minitorch_compile.dynamo.rewriting.backend_call import SizesMustBeKnown, call_backend, in_its_modes
+from minitorch_compile.dynamo.rewriting.backend_call import (
+    SizesMustBeKnown,
+    call_backend,
+    in_its_modes,
+    modes_as_before,
+    modes_switched,
+)
 from minitorch_compile.dynamo.rewriting.break_writer import BreakWriter, shown_break
 from minitorch_compile.dynamo.rewriting.codegen import Codegen
 from minitorch_compile.dynamo.rewriting.dropped_gradients import drops
@@ -63,7 +67,6 @@ from minitorch_compile.fx.lazy_graph_module import LazyGraphModule
 from minitorch_compile.generated_source import function_from_source
 from minitorch_compile.source_place import source_place
 from minitorch_compile.symbolic import ConstraintViolationError
-from minitorch_compile.tensor import grad_mode
 from minitorch_compile.tensor.dispatch.transform_stack import leaving_transforms
 
 if TYPE_CHECKING:
@@ -88,7 +91,6 @@ def compile_frame(
     breaks: Breaks = {}
     policy = SizePolicy(region.dynamic, region.cache_of(function, owner).sizes)
     while True:
-        mode_before, casts_before = grad_mode.state.enabled, setting()
         frame = FrameCompiler(function, arguments, region, breaks, owner, policy, builtins)
         try:
             with leaving_transforms(), noting(frame.output.lookups):
@@ -105,8 +107,7 @@ def compile_frame(
         except Exception as error:
             raise InternalTracerError.of(error, frame.frame.source_line()) from error
         finally:
-            grad_mode.state.enabled = mode_before
-            become(casts_before)
+            modes_as_before(frame.output)
             frame.forget()
         entry.seconds = time.perf_counter() - started
         return entry
@@ -251,11 +252,7 @@ class FrameCompiler:
             if self.region.fullgraph:
                 raise
             raise RunFrameAsItIs(error, "what it leaves behind can't be made by generated code") from error
-        if grad_mode.state.enabled != output.grad_mode_before:
-            switch = codegen.constant(switch_grad_mode, "switch_grad_mode")
-            behind.append(f"{switch}({grad_mode.state.enabled})")
-        for region, arguments, _ in output.autocast.open:
-            behind.append(f"{codegen.constant(region, region.__name__)}(*{codegen.constant(arguments, 'autocast')})")
+        behind += modes_switched(output, codegen)
         call, module = self._graph_call(codegen)
         lines = [*before, *call, *behind, *codegen.body]
         if call and output.dropped_gradients:

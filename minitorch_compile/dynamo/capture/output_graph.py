@@ -41,7 +41,6 @@ from minitorch_compile.dynamo.guards.source import Source
 from minitorch_compile.dynamo.variables.base import ObservedException, Value, VariableTracker
 from minitorch_compile.dynamo.variables.builder import from_python
 from minitorch_compile.dynamo.variables.side_effects import SideEffects
-from minitorch_compile.dynamo.variables.tensors.autocast_regions import AutocastRegions
 from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
 from minitorch_compile.fx import Graph, Node
 from minitorch_compile.fx.arguments import map_aggregate, map_arg
@@ -89,7 +88,6 @@ class OutputGraph(OutsideValues, TensorQuestions):
         self.inputs: list[TensorVariable] = []
         self.generators: list[GeneratorVariable] = []  # that the program made
         self.grad_mode_before = grad_mode.state.enabled
-        self.autocast = AutocastRegions(self)
         self._fake_storages: dict[int, Storage] = {}
         self.tensors_by_fake: dict[int, TensorVariable] = {}
         self._last_input: Node | None = None

@@ -16,12 +16,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile import logs
-from minitorch_compile.amp.autocast_state import become, setting
+from minitorch_compile.amp.autocast_state import become, setting, setting_kept
 from minitorch_compile.dynamo.capture.finished_graph import example_inputs
 from minitorch_compile.dynamo.capture.grad_switches import restoring_grad_mode, switch_grad_mode
 from minitorch_compile.dynamo.errors import BackendCompilerFailed
 from minitorch_compile.dynamo.rewriting.inference_results import marking_inference
-from minitorch_compile.dynamo.variables.tensors.autocast_regions import keeping_autocast, switches_autocast
 from minitorch_compile.frame_marks import unhooked
 from minitorch_compile.fx import GraphModule
 from minitorch_compile.tensor import grad_mode
@@ -30,6 +29,7 @@ from minitorch_compile.tensor.dispatch.transform_stack import leaving_transforms
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.capture.finished_graph import SizeInput
     from minitorch_compile.dynamo.capture.output_graph import OutputGraph
+    from minitorch_compile.dynamo.rewriting.codegen import Codegen
     from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
 
 DYNAMIC = logs.artifact("dynamic")
@@ -46,14 +46,32 @@ def call_backend(
     backend: Callable[..., Any], output: OutputGraph, module: GraphModule, inputs: list[TensorVariable | SizeInput]
 ) -> Callable[..., Any]:
     """The compiled graph. It is compiled in the modes in which it will be called, those before the frame."""
-    mode_now, grad_mode.state.enabled = grad_mode.state.enabled, output.grad_mode_before
-    casts_now = setting()
-    become(output.autocast.outside)
+    mode_now, casts_now = grad_mode.state.enabled, None if output.autocast is None else setting()
+    modes_as_before(output)
     try:
         return _compiled(backend, output, module, example_inputs(inputs))
     finally:
         grad_mode.state.enabled = mode_now
-        become(casts_now)
+        if casts_now is not None:
+            become(casts_now)
+
+
+def modes_as_before(output: OutputGraph) -> None:
+    """Grad mode and autocast as they were before the frame was traced."""
+    grad_mode.state.enabled = output.grad_mode_before
+    if output.autocast is not None:
+        become(output.autocast.outside)
+
+
+def modes_switched(output: OutputGraph, codegen: Codegen) -> list[str]:
+    """Statements behind the graph: the frame leaves a mode switched."""
+    statements = []
+    if grad_mode.state.enabled != output.grad_mode_before:
+        switch = codegen.constant(switch_grad_mode, "switch_grad_mode")
+        statements.append(f"{switch}({grad_mode.state.enabled})")
+    for region, arguments, _ in output.autocast.open if output.autocast is not None else ():
+        statements.append(f"{codegen.constant(region, region.__name__)}(*{codegen.constant(arguments, 'autocast')})")
+    return statements
 
 
 def _compiled(
@@ -74,8 +92,8 @@ def _compiled(
 
 def in_its_modes(compiled: Callable[..., Any], output: OutputGraph) -> Callable[..., Any]:
     """The same, where the graph switches a mode, holds steps of transforms, or runs in inference mode."""
-    if switches_autocast(output.graph):
-        compiled = keeping_autocast(compiled)
+    if output.autocast is not None:
+        compiled = setting_kept()(compiled)
     if output.graph.find_nodes(op="call_function", target=switch_grad_mode):
         compiled = restoring_grad_mode(compiled)
     if output.has_steps:

@@ -86,6 +86,10 @@ class Tracer(BytecodeInterpreter):
 
     # --- exceptions of the traced program -----------------------------------------------------------------------------
 
+    def user_line(self) -> tuple[str, int, str]:
+        """The line of the program that is being traced: its file, its number, its text."""
+        raise NotImplementedError
+
     def at_users_line(self, error: Unsupported) -> Unsupported:
         """A break at what warns, and names the line that calls it."""
         raise NotImplementedError
@@ -172,7 +176,6 @@ class Output:
     names: Namespace  # of objects that the generated code refers to
     side_effects: SideEffects
     fakes: FakeMode
-    autocast: AutocastRegions  # that the program enters and leaves
     sizes: SymbolicSizes
     inputs: Sequence[TensorVariable]  # tensors from outside, in the order in which they were met
     generators: list[GeneratorVariable]  # that the program made
@@ -180,6 +183,7 @@ class Output:
     expectations: Sized  # checks of data of which one outcome only raises
     backward_call: BackwardCall | None  # the first backward() in the graph
     has_steps: bool  # whether function transforms are in the graph
+    autocast: AutocastRegions | None = None  # that the program enters, or asks about
     is_handling_outside: bool  # called in an `except` block
 
     @property

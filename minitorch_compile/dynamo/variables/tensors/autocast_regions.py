@@ -7,7 +7,7 @@
 ...     with autocast("cpu"):
 ...         return x @ x
 >>> print(captured(f, ones(2, 2)))                                                      # doctest: +ELLIPSIS
-x -> ..._enter_autocast('cpu', torch.bfloat16, True, True); matmul = x @ x; ..._exit_autocast(...); (matmul,)
+x -> ... = _enter_autocast('cpu', torch.bfloat16, True, True); ... = _exit_autocast(_enter_autocast); (x @ x,)
 
 While tracing it is switched for real, so that the fakes have the dtypes of the tensors. A graph leaves the switch where
 it was, whatever it does inside; what a frame leaves switched, because it breaks within a region, the code around the
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.amp import autocast_mode
 from minitorch_compile.amp.autocast_mode import Before, _enter_autocast, _exit_autocast
-from minitorch_compile.amp.autocast_state import become, setting, state
+from minitorch_compile.amp.autocast_state import setting, state
 from minitorch_compile.dynamo.guards import guards
 from minitorch_compile.dynamo.guards.source import AttrSource
 from minitorch_compile.dynamo.variables.base import Value
@@ -31,7 +31,7 @@ from minitorch_compile.fx.effects import has_side_effect
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.variables.tracer import Output, Tracer
-    from minitorch_compile.fx import Graph, Node
+    from minitorch_compile.fx import Node
 
 SWITCHES = (_enter_autocast, _exit_autocast)
 for _switch in SWITCHES:
@@ -39,28 +39,26 @@ for _switch in SWITCHES:
 
 
 class AutocastRegions:
-    """The regions that a frame enters and leaves. `open`: what it has done and not undone, in order."""
+    """The regions that a frame enters and leaves. `outside`: how autocast stood before, on which the trace depends.
+    `open`: what the frame has done and not undone, in order."""
+
+    @classmethod
+    def of(cls, output: Output) -> AutocastRegions:
+        """Those of a trace; there are none before the program asks."""
+        output.autocast = output.autocast or cls(output)
+        return output.autocast
 
     def __init__(self, output: Output) -> None:
         self.output = output
         self.outside = setting()
         self.open: list[tuple[Callable[..., Any], tuple[Any, ...], Node]] = []
-        self.is_guarded = False
-
-    def guard(self) -> None:
-        """The trace depends on how autocast stood before the call."""
-        if self.is_guarded:
-            return
-        self.is_guarded = True
-        names = self.output.names
-        source = self.output.constant_source(state, "autocast_state")
+        source = output.constant_source(state, "autocast_state")
         for name, value in zip(("enabled", "dtype", "cache_enabled"), self.outside):
             switch = AttrSource(source, name)
-            self.output.guards.add(guards.identity(switch, value, names, f"autocast {name}", "AUTOCAST"))
+            output.guards.add(guards.identity(switch, value, output.names, f"autocast {name}", "AUTOCAST"))
 
     def enter(self, *region: Any) -> Before:
         """A region begins: in the graph when it runs, and for the fakes now."""
-        self.guard()
         node = self._node(_enter_autocast, region)
         node.meta["val"] = before = _enter_autocast(*region)
         self.open.append((_enter_autocast, region, node))
@@ -68,7 +66,6 @@ class AutocastRegions:
 
     def exit(self, before: Before) -> None:
         """A region ends: one of this frame, or one that the frame was called in."""
-        self.guard()
         _exit_autocast(before)
         if self.open and self.open[-1][0] is _enter_autocast:
             self._node(_exit_autocast, (self.open.pop()[2],))
@@ -83,18 +80,18 @@ class AutocastRegions:
 
 @handles(_enter_autocast)
 def _enter(tracer: Tracer, *region: Value) -> Value:
-    return tracer.output.from_python(tracer.output.autocast.enter(*map(tracer.constant, region)))
+    return tracer.output.from_python(AutocastRegions.of(tracer.output).enter(*map(tracer.constant, region)))
 
 
 @handles(_exit_autocast)
 def _exit(tracer: Tracer, before: Value) -> Value:
-    tracer.output.autocast.exit(tuple(map(tracer.constant, tracer.unpack_all(before))))
+    AutocastRegions.of(tracer.output).exit(tuple(map(tracer.constant, tracer.unpack_all(before))))
     return ConstantVariable(None)
 
 
 def _asked_while_tracing(question: Callable[..., Any]) -> Callable[..., Value]:
     def rule(tracer: Tracer, *args: Value, **kwargs: Value) -> Value:
-        tracer.output.autocast.guard()
+        AutocastRegions.of(tracer.output)
         named = {name: tracer.constant(arg) for name, arg in kwargs.items()}
         return tracer.output.from_python(tracer.compute(question, *map(tracer.constant, args), **named))
 
@@ -109,21 +106,3 @@ for _question in (
     autocast_mode.get_autocast_cpu_dtype,
 ):
     handles(_question)(_asked_while_tracing(_question))
-
-
-def switches_autocast(graph: Graph) -> bool:
-    """Whether there is a region in the graph, or half of one."""
-    return any(node.target in SWITCHES for node in graph.nodes if node.op == "call_function")
-
-
-def keeping_autocast(graph: Callable[..., Any]) -> Callable[..., Any]:
-    """The graph, after which autocast is as it was before, also if it raises."""
-
-    def run(*args: Any) -> Any:
-        before = setting()
-        try:
-            return graph(*args)
-        finally:
-            become(before)
-
-    return run
