@@ -24,6 +24,7 @@ from minitorch_compile import (
     _subclasses,
     accelerator,
     amp,
+    ao,
     autograd,
     backends,
     compiler,
@@ -114,6 +115,7 @@ from minitorch_compile.tensor import (
 )
 from minitorch_compile.tensor.cpu.thread_count import get_num_threads, set_num_threads
 from minitorch_compile.tensor.functions.checks import (
+    _assert,
     _check,
     _check_index,
     _check_is_size,
@@ -126,7 +128,6 @@ from minitorch_compile.tensor.functions.checks import (
 )
 from minitorch_compile.tensor.functions.index_put import index_put, index_put_
 from minitorch_compile.tensor.functions.predicates import (
-    _assert,
     is_complex,
     is_conj,
     is_floating_point,
@@ -191,6 +192,7 @@ from minitorch_compile.tensor.tensor_class.legacy_types import (
 from minitorch_compile.tensor.tensor_class.printing import get_printoptions, printoptions, set_printoptions
 from minitorch_compile.version import __version__
 
+_C._get_tracing_state = jit.is_tracing
 _C._nn = nn.functional  # where PyTorch has those of them that are built in
 double = float64
 float = float32

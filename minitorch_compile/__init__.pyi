@@ -22,6 +22,7 @@ from minitorch_compile import _logging as _logging
 from minitorch_compile import _subclasses as _subclasses
 from minitorch_compile import accelerator as accelerator
 from minitorch_compile import amp as amp
+from minitorch_compile import ao as ao
 from minitorch_compile import autograd as autograd
 from minitorch_compile import backends as backends
 from minitorch_compile import compiler as compiler
@@ -117,6 +118,7 @@ from minitorch_compile.tensor import bool_ as bool_
 bool = bool_
 from minitorch_compile.tensor.cpu.thread_count import get_num_threads as get_num_threads
 from minitorch_compile.tensor.cpu.thread_count import set_num_threads as set_num_threads
+from minitorch_compile.tensor.functions.checks import _assert as _assert
 from minitorch_compile.tensor.functions.checks import _check as _check
 from minitorch_compile.tensor.functions.checks import _check_index as _check_index
 from minitorch_compile.tensor.functions.checks import _check_is_size as _check_is_size
@@ -128,7 +130,6 @@ from minitorch_compile.tensor.functions.checks import _check_value as _check_val
 from minitorch_compile.tensor.functions.checks import _check_with as _check_with
 from minitorch_compile.tensor.functions.index_put import index_put as index_put
 from minitorch_compile.tensor.functions.index_put import index_put_ as index_put_
-from minitorch_compile.tensor.functions.predicates import _assert as _assert
 from minitorch_compile.tensor.functions.predicates import is_complex as is_complex
 from minitorch_compile.tensor.functions.predicates import is_conj as is_conj
 from minitorch_compile.tensor.functions.predicates import is_floating_point as is_floating_point

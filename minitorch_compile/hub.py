@@ -8,9 +8,12 @@ FileNotFoundError: load_state_dict_from_url: nothing is downloaded here. Put the
 from __future__ import annotations
 
 import builtins
+import importlib
 import importlib.util
 import os
+import re
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlparse
@@ -18,6 +21,42 @@ from urllib.parse import urlparse
 from minitorch_compile.serialization import load as load_file
 
 _folder: builtins.list[str] = []
+HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")  # the beginning of a file's hash, at the end of its name
+
+
+def __getattr__(name: str) -> Any:
+    """`tqdm`, the progress bar: that of the package tqdm if it is installed, else none that draws."""
+    if name != "tqdm":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if importlib.util.find_spec("tqdm") is None:
+        return _QuietProgress
+    return importlib.import_module("tqdm").tqdm
+
+
+class _QuietProgress:
+    """Takes what a progress bar takes, and shows nothing."""
+
+    def __init__(self, iterable: Iterable[Any] = (), *args: Any, **kwargs: Any) -> None:
+        self.iterable, self.n = iterable, 0
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.iterable)
+
+    def __enter__(self) -> _QuietProgress:
+        return self
+
+    def __exit__(self, *of_error: object) -> None:
+        self.close()
+
+    def update(self, n: int = 1) -> None:
+        """Counts."""
+        self.n += n
+
+    def set_description(self, text: str | None = None) -> None:
+        """Shows nothing."""
+
+    def close(self) -> None:
+        """Ends nothing."""
 
 
 def get_dir() -> str:

@@ -15,7 +15,8 @@ ops.softmax: reduction
 Traceback (most recent call last):
 AttributeError: ops.where: there is no op named 'sofmax'; did you mean softmax, ...?
 
-Ops that a program defined (`torch.library`) are here under their namespace: `torch.ops.mylib.scale`.
+Ops that a program defined (`torch.library`) are here under their namespace: `torch.ops.mylib.scale`. `load_library`
+defines those of another package's compiled library, if they are written here.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from minitorch_compile.func.batching import rules as batching
 from minitorch_compile.inductor.lowering import WITHOUT_A_KERNEL
 from minitorch_compile.inductor.lowering import table as lowerings
 from minitorch_compile.library import namespaces
+from minitorch_compile.library.native_libraries import load_library, loaded_libraries
 from minitorch_compile.prims import Prim, closure
 from minitorch_compile.prims import table as prim_table
 from minitorch_compile.prims.decomposition_table import has_rule, refusal_of, rule_of
@@ -45,7 +47,7 @@ from minitorch_compile.tensor.dispatch.op import Op, table
 from minitorch_compile.tensor.dispatch.op_families import AliasOp
 from minitorch_compile.tensor.tensor_base import FakeDataError
 
-__all__ = ["where"]
+__all__ = ["load_library", "loaded_libraries", "where"]
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = Path(__file__).parent.name

@@ -31,6 +31,7 @@ PACKAGE = "minitorch_compile"
 
 # Modules of PyTorch whose contents lie elsewhere here.
 OTHER_PLACES = {
+    "torch._custom_ops": "minitorch_compile.library",
     "torch._dynamo.backends.common": "minitorch_compile._dynamo.backends.compiler_backends",
     "torch._dynamo.exc": "minitorch_compile.dynamo.errors",
     "torch._dynamo.testing": "minitorch_compile.dynamo.testing",

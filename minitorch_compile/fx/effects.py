@@ -23,7 +23,7 @@ from typing import TypeVar
 from minitorch_compile.control import is_graph_step
 from minitorch_compile.fx.expressions import BINARY, UNARY
 from minitorch_compile.fx.node import Node
-from minitorch_compile.tensor.functions.predicates import _assert
+from minitorch_compile.tensor.functions.checks import _assert
 
 AnyCallable = TypeVar("AnyCallable", bound=Callable)
 

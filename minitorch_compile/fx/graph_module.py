@@ -31,6 +31,7 @@ import types
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any
 
+from minitorch_compile.fx.attribute_copies import _CodeOnlyModule, _copy_attr
 from minitorch_compile.fx.graph import Graph
 from minitorch_compile.fx.node import Node
 from minitorch_compile.fx.printer import format_node, stack_text
@@ -43,13 +44,16 @@ if TYPE_CHECKING:
     from minitorch_compile.fx.code_generator import PythonCode
     from minitorch_compile.fx.graph_view import GraphView
 
+__all__ = ["GraphModule", "_CodeOnlyModule", "_copy_attr", "failure_note", "reduce_graph_module"]
+
+_USER_PRESERVED_ATTRIBUTES_KEY = "_user_preserved_attributes"  # PyTorch's place in `meta` for what copies keep
 REFERRING = ("get_attr", "call_module")  # the nodes that refer to attributes of their module
 
 
 class Attributes(MutableMapping[str, Any]):
-    """What nodes refer to, by dotted name: a view of a graph module, whose keys are the names it was made with."""
+    """What nodes refer to, by dotted name: a view of a module, whose keys are the names it was made with."""
 
-    def __init__(self, module: GraphModule, names: dict[str, None]) -> None:
+    def __init__(self, module: Module, names: dict[str, None]) -> None:
         self.module, self.names = module, names
 
     def __getitem__(self, name: str) -> Any:
@@ -100,12 +104,20 @@ class GraphModule(Module):
 
     _code_file: Any = None
 
+    class_name: str
+    meta: dict[str, Any]
+    _attribute_names: dict[str, None]
+    _line_map: dict[int, Node]
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> GraphModule:
+        """What a graph needs, here already: subclasses leave `__init__` out to take over attributes themselves."""
+        module = super().__new__(cls)
+        vars(module).update(class_name=cls.__name__, meta={}, _attribute_names={}, _line_map={})
+        return module
+
     def __init__(self, root: Module | Mapping[str, Any], graph: Graph, class_name: str = "GraphModule") -> None:
         super().__init__()
         self.class_name = class_name
-        self.meta: dict[str, Any] = {}
-        self._attribute_names: dict[str, None] = {}
-        self._line_map: dict[int, Node] = {}
         if isinstance(root, Module):
             self.training = root.training
         self._take_over(root, graph)
@@ -118,7 +130,7 @@ class GraphModule(Module):
 
     def _take_over(self, root: Module | Mapping[str, Any], graph: Graph) -> None:
         wanted = {str(node.target): node for node in graph.nodes if node.op in REFERRING}
-        found = _module_attributes(root) if isinstance(root, Module) else root
+        found = Attributes(root, {}) if isinstance(root, Module) else root
         for target in sorted(wanted, key=lambda target: target.count(".")):  # a module before what is in it
             if target not in found:
                 raise RuntimeError(
@@ -312,7 +324,6 @@ class GraphModule(Module):
         Module.__init__(duplicate)
         duplicate.class_name, duplicate.training = self.class_name, self.training
         duplicate.meta = dict(self.meta)
-        duplicate._attribute_names, duplicate._line_map = {}, {}
         own = ("_graph", "forward", "_function", "code", "_module_hooks")
         for name, value in vars(self).items():
             if name not in own and name not in vars(duplicate) and name not in values:
@@ -340,13 +351,6 @@ class GraphModule(Module):
         from minitorch_compile.fx.graph_module_files import write_folder
 
         write_folder(self, folder, module_name)
-
-
-def _module_attributes(root: Module) -> Any:
-    """What a module has, by dotted name."""
-    view = Attributes.__new__(Attributes)
-    view.module, view.names = root, {}  # type: ignore[assignment]
-    return view
 
 
 def _description(root: Module | Mapping[str, Any]) -> str:

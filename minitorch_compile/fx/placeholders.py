@@ -28,7 +28,7 @@ from minitorch_compile.fx.effects import has_side_effect
 from minitorch_compile.fx.proxy import Proxy
 from minitorch_compile.fx.pytree_code import _PyTreeCodeGen, _PyTreeInfo
 from minitorch_compile.tensor import device, dtype
-from minitorch_compile.tensor.functions.predicates import _assert
+from minitorch_compile.tensor.functions.checks import _assert
 
 if TYPE_CHECKING:
     from minitorch_compile.fx.tracer import Tracer

@@ -6,7 +6,22 @@ tuple[int, int] | int
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Dict, List, Optional, Tuple, Union  # noqa: UP035  programs import these from here
+
+__all__ = [
+    "Any",
+    "BroadcastingList1",
+    "BroadcastingList2",
+    "BroadcastingList3",
+    "BroadcastingList4",
+    "BroadcastingList5",
+    "BroadcastingList6",
+    "Dict",
+    "List",
+    "Optional",
+    "Tuple",
+    "Union",
+]
 
 
 class BroadcastingList:

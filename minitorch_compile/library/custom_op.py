@@ -23,6 +23,8 @@ from collections.abc import Callable, Iterator, Sequence
 from inspect import Parameter, Signature
 from typing import Any
 
+from minitorch_compile.amp import autocast_state
+from minitorch_compile.amp.autocast_mode import autocast
 from minitorch_compile.autograd.derivative_table import DERIVATIVES
 from minitorch_compile.func.batching.batch import Batch, Unbatched
 from minitorch_compile.func.batching.rules import RULES
@@ -38,6 +40,7 @@ from minitorch_compile.tensor.dispatch.number_arguments import NEVER
 from minitorch_compile.tensor.dispatch.op import Op
 from minitorch_compile.tensor.grad_mode import no_grad
 from minitorch_compile.tensor.modes.fake_tensor_mode import ShapesOnly
+from minitorch_compile.tensor.numerics.dtype import dtype
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 ALIASES = (
@@ -47,6 +50,7 @@ ALIASES = (
     " (e.g. return x.clone()) or refactor the custom operator to not return y."
 )
 ANY_DEVICE = "default"
+AUTOCAST_DEVICES = ("cpu", "cuda", "mps", "xpu")
 
 
 class CustomOpDef(Op):
@@ -66,6 +70,7 @@ class CustomOpDef(Op):
         self._qualname = schema.qualname
         self.kernels: dict[str, Callable[..., Any]] = {}
         self.is_composite = False
+        self.autocasts: dict[str, Callable[..., Any]] = {}  # what a call is under autocast, by type of device
         self._fake: Callable[..., Any] | None = None
         if not schema.writes:
             DERIVATIVES[self] = CustomDerivative(self, None, None)
@@ -126,9 +131,26 @@ class CustomOpDef(Op):
         RULES[self] = functools.partial(_batched, func)
         return func
 
+    def register_autocast(self, device_type: str, cast_inputs: dtype) -> None:
+        """Under autocast, its arguments are cast to `cast_inputs`. ValueError for a device that has no autocast."""
+        if not isinstance(device_type, str):
+            raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
+        if device_type not in AUTOCAST_DEVICES:
+            raise ValueError(f"Device type '{device_type}' does not support autocast.")
+
+        def with_casts(*args: Any, **kwargs: Any) -> Any:
+            given = autocast_state.cast(args, cast_inputs)
+            named = {name: autocast_state.cast(value, cast_inputs) for name, value in kwargs.items()}
+            with autocast(device_type, enabled=False):
+                return self(*given, **named)
+
+        self.autocasts[device_type] = with_casts
+
     # ------------------------------------------------------------------------------------------ calls
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if autocast_state.state.enabled and "cpu" in self.autocasts:
+            return self.autocasts["cpu"](*args, **kwargs)
         bound = self.bind(args, kwargs)
         if self.is_composite:
             return self._kernel_for(bound)(*self._as_called(bound)[0], **self._as_called(bound)[1])

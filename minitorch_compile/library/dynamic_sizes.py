@@ -19,6 +19,10 @@ class FakeImplCtx:
         """FakeDataError: graphs here have no sizes that the data decide, so they break at such an op."""
         raise FakeDataError("new_dynamic_size: a size that depends on the data can't be in a graph; it breaks there")
 
+    def create_unbacked_symint(self, *, min: int = 0, max: int | None = None) -> NoReturn:
+        """new_dynamic_size, by its name before PyTorch 2.1."""
+        self.new_dynamic_size(min=min, max=max)
+
 
 def get_ctx() -> Any:
     """The context of the fake implementation that runs."""

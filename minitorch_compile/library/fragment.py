@@ -16,9 +16,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from minitorch_compile.library.custom_op import ANY_DEVICE, CustomOpDef, find
+from minitorch_compile.library.custom_op import ANY_DEVICE, AUTOCAST_DEVICES, CustomOpDef, find
 from minitorch_compile.library.namespaces import enter, leave, registry
 from minitorch_compile.library.schema import infer_schema, parse
+from minitorch_compile.tensor.numerics.dtype import dtype
 
 KINDS = ("IMPL", "DEF", "FRAGMENT")
 # The devices that PyTorch's dispatch keys are about.
@@ -147,6 +148,8 @@ def implement(op: CustomOpDef, fn: Callable[..., Any], key: str) -> None:
         op.register_kernel(None, fn)
     elif key in DEVICES:
         op.register_kernel(DEVICES[key], fn)
+    elif key.removeprefix("Autocast").lower() in AUTOCAST_DEVICES:
+        op.autocasts[key.removeprefix("Autocast").lower()] = fn
     else:
         raise RuntimeError(
             f"impl: no dispatch key {key!r} here; expected one of {', '.join([*DEVICES, 'Meta', *WHOLE])}"
@@ -227,6 +230,13 @@ def register_autograd(
 ) -> None:
     """Says what the gradient of an op is."""
     find_op(op).register_autograd(backward, setup_context=setup_context)
+
+
+def register_autocast(
+    op: str | CustomOpDef, device_type: str, cast_inputs: dtype, /, *, lib: Library | None = None
+) -> None:
+    """Says what the arguments of an op are cast to under autocast."""
+    find_op(op).register_autocast(device_type, cast_inputs)
 
 
 def register_vmap(

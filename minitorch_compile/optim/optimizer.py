@@ -28,6 +28,7 @@ from minitorch_compile.tensor import Tensor, enable_grad, set_grad_enabled
 from minitorch_compile.user_warnings import warn_user
 
 Group = dict[str, Any]
+ParamsT = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]
 
 
 class _RequiredParameter:
@@ -70,7 +71,7 @@ class Optimizer(OptimizerHooks):
     list of dicts: "params" and all options. `state` has a dict for each parameter that was stepped.
     """
 
-    def __init__(self, params: Iterable[Any], defaults: Group) -> None:
+    def __init__(self, params: ParamsT, defaults: Group) -> None:
         super().__init__()
         if isinstance(params, Tensor):
             raise TypeError(
@@ -80,7 +81,7 @@ class Optimizer(OptimizerHooks):
         self.defaults = defaults
         self.state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
         self.param_groups: list[Group] = []
-        groups = list(params)
+        groups: list[Any] = list(params)
         if not groups:
             raise ValueError("optimizer got an empty parameter list")
         if not isinstance(groups[0], dict):

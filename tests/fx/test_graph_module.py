@@ -17,8 +17,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from minitorch_compile import config
-from minitorch_compile.fx import Graph, GraphModule, Interpreter, symbolic_trace
+from minitorch_compile import config, nn
+from minitorch_compile.fx import Graph, GraphModule, Interpreter, graph_module, symbolic_trace
 from minitorch_compile.fx.lazy_graph_module import LazyGraphModule
 from minitorch_compile.fx.symbolic_trace import TraceError, call
 
@@ -429,3 +429,29 @@ def test_call_records_one_node_and_wants_a_proxy():
     assert symbolic_trace(lambda x: call(relu, x)).graph.compact() == "x -> relu(x)"
     with pytest.raises(TypeError, match="at least one argument must be a Proxy"):
         call(relu, 1)
+
+
+def test_attributes_are_copied_with_the_modules_that_they_are_in() -> None:
+    root, copied = nn.Module(), nn.Module()
+    root.inner = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2))
+    for target in ("inner.1.running_mean", "inner.0", "inner.0.weight", "inner.1.weight"):
+        graph_module._copy_attr(root, copied, target)
+    # As recorded from PyTorch.
+    assert list(copied.state_dict()) == ["inner.1.weight", "inner.1.running_mean", "inner.0.weight", "inner.0.bias"]
+    assert copied.get_submodule("inner.0") is root.inner[0]
+    assert graph_module._CodeOnlyModule(vars(copied)).state_dict().keys() == copied.state_dict().keys()
+
+
+def test_a_subclass_may_take_over_its_attributes_itself() -> None:
+    root = nn.Sequential(nn.Linear(2, 2), nn.ReLU())
+    graph = symbolic_trace(root).graph
+
+    class Own(GraphModule):
+        def __init__(self) -> None:
+            super(GraphModule, self).__init__()
+            for name in ("0", "1"):
+                graph_module._copy_attr(root, self, name)
+            self.graph = graph
+
+    x = nn.Parameter(root[0].weight.detach())
+    assert (Own()(x) == root(x)).all() and str(Own()).startswith("Own(")

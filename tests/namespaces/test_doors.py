@@ -86,6 +86,18 @@ def test_a_check_is_traced_as_a_guard() -> None:
         halves(torch.ones(3))
 
 
+def test_an_assertion_is_traced_like_a_check() -> None:
+    def twice(x: torch.Tensor) -> torch.Tensor:
+        torch._assert(x.shape[0] == 2, f"sizes {list(x.shape)}")
+        torch._C._log_api_usage_once("tests.twice")
+        return x * 2
+
+    compiled = torch.compile(twice, backend="eager", fullgraph=True)
+    assert compiled(torch.ones(2)).tolist() == [2, 2]
+    with pytest.raises(AssertionError, match=r"sizes \[3\]"):
+        compiled(torch.ones(3))
+
+
 def test_questions_about_devices_and_processes_are_traced() -> None:
     def twice(x: torch.Tensor) -> torch.Tensor:
         alone = not (torch.distributed.is_initialized() or torch.accelerator.is_available())
@@ -130,6 +142,37 @@ def test_what_torchscript_asked_of_programs_changes_nothing() -> None:
     assert isinstance(1, BroadcastingList2[int].__args__[1])
     assert torch.jit.wait(torch.jit.fork(lambda x: x + 1, 1)) == 2
     assert torch.jit.Attribute(3, int).value == 3
+
+
+def test_the_places_of_a_quantised_model_are_identities() -> None:
+    linear = torch.nn.Linear(2, 2).eval()
+    wrapped = torch.ao.quantization.QuantWrapper(linear)
+    assert not wrapped.training and list(wrapped._modules) == ["quant", "dequant", "module"]
+    assert torch.equal(wrapped(torch.ones(2)), linear(torch.ones(2)))
+
+
+def test_how_an_op_is_exported_may_be_said() -> None:
+    torch.onnx.register_custom_op_symbolic("tests::op", torch.onnx.symbolic_helper.parse_args("v")(len), 11)
+    with pytest.raises(ValueError, match="domain::name"):
+        torch.onnx.register_custom_op_symbolic("op", len, 11)
+
+
+def test_a_download_shows_the_progress_bar_that_there_is() -> None:
+    from minitorch_compile.utils import model_zoo
+
+    assert model_zoo.HASH_REGEX.search("resnet18-f37072fd.pth")[1] == "f37072fd"  # type: ignore[index]
+    for bar in (model_zoo.tqdm, torch.hub._QuietProgress):
+        with bar(range(2), disable=True) as numbers:
+            assert list(numbers) == [0, 1]
+            numbers.update(1)
+
+
+def test_dispatch_keys_are_sets() -> None:
+    cpu, cuda = torch._C.DispatchKey.AutocastCPU, torch._C.DispatchKey.AutocastCUDA
+    both = torch._C.DispatchKeySet(cpu) | torch._C.DispatchKeySet(cuda)
+    assert both.has(cuda) and not both.remove(cuda).has(cuda) and both - both == torch._C.DispatchKeySet()
+    with pytest.raises(NotImplementedError, match="AutogradCPU"):
+        torch._C._ExcludeDispatchKeyGuard(both.add(torch._C.DispatchKey.AutogradCPU))
 
 
 def test_names_that_are_the_same_functions() -> None:

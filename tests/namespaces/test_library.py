@@ -259,3 +259,35 @@ def test_a_decomposition_lowers_it():
 
 def test_it_is_pickled_by_name():
     assert pickle.loads(pickle.dumps(scale)) is scale
+
+
+def test_under_autocast_an_op_gets_what_was_registered():
+    @custom_op("tests_autocast::kind", mutates_args=())
+    def kind(x: Tensor, y: Tensor) -> Tensor:
+        return x + y
+
+    torch.library.register_autocast("tests_autocast::kind", "cpu", torch.bfloat16)
+    x = torch.ones(2)
+    assert kind(x, x).dtype is torch.float32
+    with torch.autocast("cpu"):
+        assert kind(x, x).dtype is torch.bfloat16
+        assert kind(x.double(), x.double()).dtype is torch.float64
+    with pytest.raises(ValueError, match="'abacus' does not support autocast"):
+        kind.register_autocast("abacus", torch.bfloat16)
+
+
+def test_an_implementation_under_autocast_may_leave_it_out():
+    lib = torch.library.Library("tests_autocast_key", "DEF")
+    lib.define("product(Tensor x) -> Tensor")
+    lib.impl("product", lambda x: x @ x, "CompositeImplicitAutograd")
+    product = torch.ops.tests_autocast_key.product
+
+    def in_double(x):
+        with torch._C._ExcludeDispatchKeyGuard(torch._C.DispatchKeySet(torch._C.DispatchKey.AutocastCPU)):
+            return product(x.double())
+
+    with torch.autocast("cpu"):
+        assert product(torch.ones(2, 2)).dtype is torch.bfloat16
+        lib.impl("product", in_double, "AutocastCPU")
+        assert product(torch.ones(2, 2)).dtype is torch.float64
+        assert (torch.ones(2, 2) @ torch.ones(2, 2)).dtype is torch.bfloat16  # afterwards it is on again

@@ -21,8 +21,11 @@ from minitorch_compile.nn.modules.transformer_layer import (
     Activation,
     TransformerDecoderLayer,
     TransformerEncoderLayer,
+    _get_activation_fn,
 )
 from minitorch_compile.tensor import Tensor, is_grad_enabled, ops
+
+__all__ = ["Transformer", "TransformerDecoder", "TransformerEncoder", "_get_activation_fn"]
 
 
 def _get_clones(module: Module, N: int) -> ModuleList:  # PyTorch's name, which programs import

@@ -18,6 +18,11 @@ from minitorch_compile.tensor.tensor_base import TensorBase
 Message = Callable[[], object] | None
 
 
+def _assert(condition: Any, message: str) -> None:
+    """AssertionError with the message unless the condition, a truth value or a tensor of one, holds."""
+    assert condition, message
+
+
 def _check_with(error_type: type[Exception], cond: Any, message: Message) -> None:
     """Raises `error_type` with what `message()` returns, unless `cond` is True. TypeError if it is neither True nor
     False."""

@@ -78,8 +78,3 @@ def result_type(tensor1: Any, tensor2: Any) -> dtype:
     if isinstance(tensor1, TensorBase) or isinstance(tensor2, TensorBase):
         return common_dtype([tensor1, tensor2], "result_type")
     return promote_types(dtype_of_scalar(tensor1), dtype_of_scalar(tensor2))
-
-
-def _assert(condition: Any, message: str) -> None:
-    """AssertionError with the message unless the condition, a truth value or a tensor of one, holds."""
-    assert condition, message

@@ -32,6 +32,7 @@ TRACED_OF_SKIPPED = {
 TRACED_MODULES = tuple(
     f"{LIBRARY}.{name}"
     for name in (
+        "_C",
         "tensor.grad_mode",
         "tensor.functions.checks",
         "tensor.functions.index_put",

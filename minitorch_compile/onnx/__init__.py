@@ -1,0 +1,45 @@
+"""torch.onnx: no program is exported, and those that ask whether they are being exported hear no.
+
+>>> is_in_onnx_export()
+False
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from minitorch_compile.onnx import symbolic_helper, symbolic_opset11
+
+__all__ = [
+    "export",
+    "is_in_onnx_export",
+    "register_custom_op_symbolic",
+    "symbolic_helper",
+    "symbolic_opset11",
+]
+
+
+def is_in_onnx_export() -> bool:
+    """Whether a model is being exported: never."""
+    return False
+
+
+def export(model: Any, *args: Any, **kwargs: Any) -> NoReturn:
+    """NotImplementedError: ONNX files are not written."""
+    raise NotImplementedError(
+        "torch.onnx.export: ONNX files are not written; save the weights with torch.save(model.state_dict(), file) and"
+        " export with PyTorch, which reads them with safetensors"
+    )
+
+
+def register_custom_op_symbolic(symbolic_name: str, symbolic_fn: Callable[..., Any], opset_version: int) -> None:
+    """How an op of the program would be written in a file. ValueError unless it is "namespace::name".
+
+    Nothing asks for it, since export() refuses.
+    """
+    if symbolic_name.count("::") != 1:
+        raise ValueError(
+            f"Failed to register operator {symbolic_name}. The symbolic name must match the format domain::name, and"
+            " should start with a letter and contain only alphanumerical characters"
+        )
