@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -41,11 +42,12 @@ def compile(
     backend: a name of list_backends(), or a callable (graph_module, fake_inputs) -> callable.
     mode, options: see list_mode_options() and list_options(); at most one of them. A backend of the program's own gets
         them as keyword arguments.
-    disable: return `model` as it is.
+    disable: return `model` as it is; so does TORCHDYNAMO_DISABLE=1 in the environment.
 
     ValueError for an unknown name, TypeError for a wrong type, RuntimeError for settings that exclude each other.
     """
     chosen = _checked_backend(fullgraph, dynamic, backend, mode, options)
+    disable = disable or os.environ.get("TORCHDYNAMO_DISABLE") == "1"
     if model is None:
         return lambda function: function if disable else _compiled(function, chosen, fullgraph, dynamic)
     return model if disable else _compiled(model, chosen, fullgraph, dynamic)

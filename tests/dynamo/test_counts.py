@@ -30,6 +30,8 @@ REASONS: dict[str, tuple[list[int], str]] = {
     "breaks.a_lock": ([1, 1], "what is behind the break is captured, too"),
     "breaks.an_assertion_about_data": ([3], "the condition is an output of the graph, which PyTorch checks inside"),
     "breaks.text_of_a_tensor": ([1, 1], "PyTorch leaves the whole function to Python"),
+    "captured.an_object_of_a_generic_class": ([1], "no break: PyTorch leaves the whole function to Python"),
+    "captured.the_signature_of_a_method": ([1], "no break: PyTorch does not follow signatures of bound methods"),
     "captured.an_autograd_function_with_a_list": ([2], "one result, so nothing is taken out of a tuple"),
     "containers.counters": ([2], "PyTorch leaves the whole function to Python"),
     "contexts.autocast_around_a_break": ([3, 3], "autocast is handed over, not switched off and on again"),

@@ -48,6 +48,11 @@ from minitorch_compile.dynamo.variables.containers.deques import DequeVariable
 from minitorch_compile.dynamo.variables.containers.dicts import DICT_TYPES, DictVariable
 from minitorch_compile.dynamo.variables.containers.lists import ListVariable
 from minitorch_compile.dynamo.variables.containers.mapping_proxies import CopiedDictSource, MappingProxyVariable
+from minitorch_compile.dynamo.variables.containers.outside_iterators import (
+    OVER_RANGES,
+    OVER_SEQUENCES,
+    OutsideIterator,
+)
 from minitorch_compile.dynamo.variables.containers.sequences import (
     NamedTupleVariable,
     SizeVariable,
@@ -80,6 +85,7 @@ from minitorch_compile.dynamo.variables.objects.modules import ModuleVariable
 from minitorch_compile.dynamo.variables.objects.namespaces import NamespaceVariable
 from minitorch_compile.dynamo.variables.objects.objects import UserObjectVariable, is_user_class
 from minitorch_compile.dynamo.variables.objects.opaque import OpaqueVariable
+from minitorch_compile.dynamo.variables.objects.type_forms import FORMS, TypeFormVariable
 from minitorch_compile.dynamo.variables.tensors.arrays import LARGEST_GUARDED, ArrayVariable
 from minitorch_compile.dynamo.variables.tensors.grad_mode import GradModeVariable
 from minitorch_compile.dynamo.variables.tensors.graph_arrays import GraphArrayVariable
@@ -226,6 +232,12 @@ def _deque(output: Output, value: collections.deque[Any], source: Source) -> Var
     return DequeVariable((), source, value, output)
 
 
+@builds(*OVER_SEQUENCES, *OVER_RANGES)
+def _iterator(output: Output, value: Any, source: Source) -> VariableTracker:
+    guard_type(output, value, source)
+    return OutsideIterator(output, value, source)
+
+
 @builds(np.ndarray)
 def _array(output: Output, value: np.ndarray, source: Source) -> VariableTracker:
     guard_type(output, value, source)
@@ -253,6 +265,12 @@ def _legacy_type(output: Output, value: LegacyTensorType, source: Source) -> Var
 def _environ(output: Output, value: Any, source: Source) -> VariableTracker:
     _guard_identity(output, value, source, "environ")
     return EnvironVariable(value, output.constant_source(value, "environ"))
+
+
+@builds(*FORMS)
+def _type_form(output: Output, value: Any, source: Source) -> VariableTracker:
+    _guard_identity(output, value, source, "type_form")
+    return TypeFormVariable(value, output.constant_source(value, "type_form"))
 
 
 @builds(SimpleNamespace)

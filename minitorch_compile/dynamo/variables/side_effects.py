@@ -207,7 +207,7 @@ class SideEffects:
         """The objects from outside that were changed, each once."""
         return list({id(effect.target): effect.target for effect in self.effects}.values())
 
-    def _note(self, effect: Effect) -> None:
+    def note(self, effect: Effect) -> None:
         """Keeps a change of an object from outside."""
         if effect.target.source is not None:
             if holds_finalizer(effect.overwrites()):
@@ -263,7 +263,7 @@ class SideEffects:
             return
         effect = StoreAttribute(target, name, value)
         self._latest_store[id(target), name] = effect
-        self._note(effect)
+        self.note(effect)
 
     def delete_attribute(self, target: VariableTracker, name: str) -> None:
         layer = self._layer(target)
@@ -271,7 +271,7 @@ class SideEffects:
         layer[name] = DELETED
         self._deleted.add((id(target), name))
         self._latest_store.pop((id(target), name), None)
-        self._note(DeleteAttribute(target, name))
+        self.note(DeleteAttribute(target, name))
 
     def _layer(self, target: VariableTracker) -> dict[str, Any]:
         return self._attributes.setdefault(id(target), (target, {}))[1]
@@ -288,7 +288,7 @@ class SideEffects:
         earlier = stored.get(name)
         if earlier is None:
             stored[name] = StoreItem(target, key, value)
-            self._note(stored[name])
+            self.note(stored[name])
             return
         earlier.value = value
         is_stored_only = all(effect.target is not target or isinstance(effect, StoreItem) for effect in self.effects)
@@ -305,20 +305,16 @@ class SideEffects:
     def replace_items(self, target: VariableTracker, items: list[Value]) -> None:
         self._note_of_container(ReplaceItems(target, list(items)))
 
-    def hook(self, effect: Effect) -> None:
-        """A hook of a tensor is registered, or taken away (`tensors/tensor_hooks.py`)."""
-        self._note(effect)
-
     def _note_of_container(self, effect: Effect) -> None:
         self._stored_items.pop(id(effect.target), None)
-        self._note(effect)
+        self.note(effect)
 
     # --- variables ----------------------------------------------------------------------------------------------------
 
     def store_global(self, scope: GlobalsVariable, name: str, value: Any) -> None:
         """Sets or, with DELETED, deletes a global."""
         scope.stored[name] = value
-        self._note(StoreGlobal(scope, name, value))
+        self.note(StoreGlobal(scope, name, value))
 
     def store_cell(self, cell: CellVariable, content: Any) -> None:
         earlier = self._latest_store.get((id(cell), "cell"))
@@ -327,4 +323,4 @@ class SideEffects:
             return
         effect = StoreCell(cell, content)
         self._latest_store[id(cell), "cell"] = effect
-        self._note(effect)
+        self.note(effect)

@@ -6,6 +6,7 @@ import inspect
 import itertools
 import operator
 import os
+from typing import Any, Callable, Dict, Generic, List, Optional, Tuple, TypeVar, Union
 
 import torch
 
@@ -44,6 +45,22 @@ class Scaled(torch.autograd.Function):
     @staticmethod
     def backward(ctx, grad):
         return grad * sum(ctx.factors), None
+
+
+T = TypeVar("T")
+
+
+class Box(Generic[T]):
+    def __init__(self, content):
+        self.content = content
+
+
+class Chunked(torch.nn.Module):
+    def chunk(self, x, times=2):
+        return x * times
+
+    def forward(self, x):
+        return self.chunk(x, len(inspect.signature(self.chunk).parameters))
 
 
 @counts
@@ -188,3 +205,69 @@ def read_only_dicts(x):
 @counts
 def partial_methods(x):
     return functools.partial(helper, a=2)(x, b=1)
+
+
+@counts
+def annotations_of_an_inner_function(x):
+    def inner(a: List[Plugin], b: Optional[int] = None, **more: Dict[str, Any]) -> Tuple[int, ...]:
+        return x + 1
+
+    return inner([])
+
+
+@counts
+def annotations_of_new_kinds(x):
+    def inner(a: torch.Tensor | None, b: "int", c: Callable[[int], torch.Tensor], d: Union[T, int] = 1) -> list[int]:
+        return x + d
+
+    return inner(x, 1, None)
+
+
+@counts
+def an_object_of_a_generic_class(x):
+    return Box[int](x).content * 2
+
+
+@counts
+def apply_of_an_object(x):
+    return Scaled().apply(x, [2.0])
+
+
+@counts
+def the_signature_of_a_method(x):
+    return Chunked()(x)
+
+
+@counts
+def whether_somebody_else_traces(x):
+    return x if torch.fx._symbolic_trace.is_fx_tracing() or torch.onnx.is_in_onnx_export() else x * 2
+
+
+@counts
+def what_is_like_a_tensor(x):
+    return x + torch.overrides.is_tensor_like(x) + torch.overrides.is_tensor_like(3)
+
+
+@counts(lambda torch: (matrix(torch), iter((1.0, 2.0, 3.0))))
+def an_iterator_over_a_tuple(x, items):
+    return x * next(items) + next(items)
+
+
+@counts(lambda torch: (matrix(torch), iter(range(3))))
+def an_iterator_over_a_range(x, items):
+    for item in items:
+        x = x * item
+    return x
+
+
+@counts
+def an_iterator_across_a_break(x):
+    items = iter((1.0, 2.0, 3.0))
+    x = x * next(items)
+    torch._dynamo.graph_break()
+    return x * next(items) + next(items)
+
+
+@counts
+def pairs_of_a_number(x):
+    return x.repeat(torch.nn.modules.utils._pair(2))

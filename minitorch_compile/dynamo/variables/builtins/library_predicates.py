@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 from minitorch_compile.dynamo.variables.base import Value
 from minitorch_compile.dynamo.variables.call_rules import handles
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
+from minitorch_compile.fx.tracer import is_fx_symbolic_tracing
+from minitorch_compile.overrides import is_tensor_like
 from minitorch_compile.tensor import get_default_dtype, promote_types
 from minitorch_compile.tensor.functions import predicates as inquiries
 from minitorch_compile.tensor.memory.strides import broadcast_sizes
@@ -44,6 +46,17 @@ for _function in (
 @handles(inquiries.is_tensor)
 def _is_tensor(tracer: Tracer, obj: Value) -> Value:
     return ConstantVariable(issubclass(obj.realize().python_type(), TensorBase))
+
+
+@handles(is_tensor_like)
+def _is_tensor_like(tracer: Tracer, inp: Value) -> Value:
+    return tracer.call(tracer.output.from_python(hasattr), [inp, ConstantVariable("__torch_function__")], {})
+
+
+@handles(is_fx_symbolic_tracing)
+def _is_fx_symbolic_tracing(tracer: Tracer) -> Value:
+    """A function that is traced by fx is called as it is, so a graph is never asked this while fx traces."""
+    return ConstantVariable(False)
 
 
 @handles(get_default_dtype)

@@ -17,11 +17,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from types import MethodType
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.guards import guards
 from minitorch_compile.dynamo.variables.base import MISSING, Value
 from minitorch_compile.dynamo.variables.call_rules import handles
+from minitorch_compile.dynamo.variables.functions.functions import MethodVariable
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.variables.tracer import Tracer
@@ -53,11 +55,14 @@ def _same(a: Any, b: Any) -> bool:
 @handles(inspect.signature)
 def _signature(tracer: Tracer, obj: Value) -> Value:
     tracked = obj.realize()
-    function, source = tracked.real_value(), tracked.source
-    if function is MISSING or source is None:
+    is_bound = isinstance(tracked, MethodVariable)
+    function = tracked.function.realize() if isinstance(tracked, MethodVariable) else tracked
+    real, source = function.real_value(), function.source
+    if real is MISSING or source is None:
         tracked.unsupported("inspect.signature()", "unsupported-call")
-    known = tracer.compute(inspect.signature, function)
+    known = tracer.compute(inspect.signature, real)
     names = tracer.output.names
     check = f"{names.install(has_signature, 'has_signature')}({{0}}, {names.install(known, 'signature')})"
     tracer.output.guards.add(guards.Guard(source, "SIGNATURE", check, str(known).replace("{", "{{").replace("}", "}}")))
-    return tracer.output.wrap_constant(known, "signature")
+    shown = tracer.compute(inspect.signature, MethodType(real, tracer)) if is_bound else known
+    return tracer.output.wrap_constant(shown, "signature")

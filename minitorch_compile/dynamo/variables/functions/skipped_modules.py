@@ -58,6 +58,7 @@ TRACED_FLOORS = (
     "cpu",
     "distributed",
     "mps",
+    "onnx",
     "xpu",
 )
 # Of these, a function is traced as part of its caller or not at all: half a transform means nothing.

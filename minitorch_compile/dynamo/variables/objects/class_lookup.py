@@ -151,6 +151,8 @@ def bind_class_attribute(tracer: Tracer, instance: VariableTracker, found: Found
     if isinstance(raw, classmethod):
         check_classmethod(instance, found)
         cls = tracer.output.wrap_constant(found.cls, found.cls.__name__)
+        if found.name == "apply" and hasattr(found.cls, "node_class"):  # of an autograd.Function
+            return tracer.load_attr(cls, "apply")
         return MethodVariable(wrap_found(tracer, found, raw.__func__, "__func__"), cls)
     if isinstance(raw, property):
         if raw.fget is None:

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import abc
 import itertools
-import operator
 from collections.abc import Hashable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
@@ -47,10 +46,11 @@ from minitorch_compile.dynamo.variables.objects.class_lookup import (
     wrap_found,
 )
 from minitorch_compile.dynamo.variables.objects.finalizers import has_finalizer, refuse
-from minitorch_compile.dynamo.variables.objects.method_names import COMPARE_METHODS, UNARY_METHODS
+from minitorch_compile.dynamo.variables.objects.method_names import BINARY_METHODS, COMPARE_METHODS, UNARY_METHODS
 from minitorch_compile.dynamo.variables.objects.methods import BuiltinMethodVariable
 from minitorch_compile.dynamo.variables.objects.objects import UserObjectVariable, is_user_class
 from minitorch_compile.dynamo.variables.objects.special_answers import judged
+from minitorch_compile.dynamo.variables.objects.type_forms import subscripted, union
 from minitorch_compile.dynamo.variables.rebuilding import Template, held_class
 from minitorch_compile.tensor.tensor_base import TensorBase
 
@@ -111,10 +111,26 @@ class ClassVariable(VariableTracker):
         method = self.special(tracer, COMPARE_METHODS[op])
         if method is None and op == "!=" and self.special(tracer, "__eq__") is not None:
             self.unsupported("!= by the __eq__ of the metaclass", "metaclass-or-descriptor")
-        if method is None:
-            return None
+        return None if method is None else self._answer(tracer, method, other)
+
+    @staticmethod
+    def _answer(tracer: Tracer, method: Value, other: VariableTracker) -> Value | None:
+        """What a method of the metaclass says; None for NotImplemented."""
         result = tracer.call(method, [other], {}).realize()
         return None if result.python_type() is type(NotImplemented) else result
+
+    def binary(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
+        """`Tensor | None`, in an annotation."""
+        method = self.special(tracer, f"__{BINARY_METHODS[op]}__")
+        if method is not None:
+            return self._answer(tracer, method, other)
+        return union(tracer, self.cls, other.as_constant()) if op == "|" and other.is_constant() else None
+
+    def reflected(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
+        method = self.special(tracer, f"__r{BINARY_METHODS[op]}__")
+        if method is not None:
+            return self._answer(tracer, method, other)
+        return union(tracer, other.as_constant(), self.cls) if op == "|" and other.is_constant() else None
 
     def unary(self, tracer: Tracer, op: str) -> Value:
         method = self.special(tracer, UNARY_METHODS[op])
@@ -324,9 +340,17 @@ class ClassVariable(VariableTracker):
             return super().length(tracer)
         return int(judged(tracer, len, "__len__", tracer.call(method, [], {})))
 
+    def _of_type(self, tracer: Tracer, key: Value) -> Value:
+        """`list[int]`, or what a `__class_getitem__` of the program gives."""
+        owner = next((cls for cls in self.cls.__mro__ if "__class_getitem__" in vars(cls)), object)
+        method = getattr(vars(owner).get("__class_getitem__"), "__func__", None)
+        if type(method) is FunctionType and owner.__module__ != "typing":
+            return tracer.call(self.getattr(tracer, "__class_getitem__"), [key], {})
+        return subscripted(tracer, self.cls, key)
+
     def call_method(self, tracer: Tracer, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
-        if name == "__getitem__" and self.cls.__module__ == "builtins":
-            return tracer.output.from_python(tracer.compute(operator.getitem, self.cls, tracer.constant(args[0])))
+        if name == "__getitem__" and self.special(tracer, "__getitem__") is None:
+            return self._of_type(tracer, args[0])
         if (self.cls, name) in CLASS_METHODS:
             return tracer.call(tracer.polyfill(CLASS_METHODS[self.cls, name]), args, kwargs)
         if name == "fromkeys" and self.cls is dict:

@@ -58,7 +58,7 @@ class HookHandleVariable(VariableTracker):
     def call_method(self, tracer: Tracer, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
         if name != "remove" or args or kwargs:
             self.unsupported(f"the method {name}()", "autograd-call")
-        tracer.side_effects.hook(HookEffect(self.tensor, self, ".remove()"))
+        tracer.side_effects.note(HookEffect(self.tensor, self, ".remove()"))
         return ConstantVariable(None)
 
     def reconstruct(self, output: Output) -> Made:
@@ -91,7 +91,7 @@ def _registered(
     if any(isinstance(e, HookEffect) and e.target is tensor for e in tracer.side_effects):
         raise Unsupported("autograd-call", "another hook of the same tensor; in which order they run matters.")
     handle = HookHandleVariable(tensor, name, args[0])
-    tracer.side_effects.hook(HookEffect(tensor, handle))
+    tracer.side_effects.note(HookEffect(tensor, handle))
     return handle
 
 
