@@ -15,6 +15,7 @@ import sys
 
 from minitorch_compile._dynamo import config, eval_frame, utils
 from minitorch_compile._dynamo.eval_frame import innermost_fn, optimize, optimize_assert, run
+from minitorch_compile._dynamo.exporting import ExportResult, export
 from minitorch_compile.compiler import list_backends, lookup_backend, register_backend, reset
 from minitorch_compile.dynamo import (
     BackendCompilerFailed,
@@ -53,6 +54,7 @@ reset_code_caches = reset  # there is nothing that outlives it
 
 __all__ = [
     "BackendCompilerFailed",
+    "ExportResult",
     "OptimizedModule",
     "Unsupported",
     "allow_in_graph",
@@ -62,6 +64,7 @@ __all__ = [
     "eval_frame",
     "exc",
     "explain",
+    "export",
     "graph_break",
     "innermost_fn",
     "is_compiling",
