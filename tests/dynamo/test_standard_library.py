@@ -6,6 +6,7 @@ import itertools
 import operator
 import sys
 import types
+import typing
 
 import pytest
 
@@ -118,6 +119,16 @@ def test_a_cached_function_gives_the_object_in_its_cache():
     assert compiled(matrix(), shared)[0].tolist() == (matrix() * 3).tolist()
     table.cache_clear()
     assert compiled(matrix(), shared)[1] is False
+
+
+def test_types_are_written_in_brackets():
+    def f(x):
+        parts = torch.jit.annotate(typing.List[typing.Optional[torch.Tensor]], [])
+        names = torch.jit.annotate(typing.Dict[str, int], {"by": 3})
+        parts.append(typing.cast(typing.Union[torch.Tensor, int], x) * names["by"])
+        return parts
+
+    assert torch.compile(f, backend="eager", fullgraph=True)(torch.ones(1))[0].item() == 3
 
 
 def test_a_cached_method():
