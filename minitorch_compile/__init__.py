@@ -127,6 +127,7 @@ from minitorch_compile.tensor.functions.checks import (
     _check_with,
 )
 from minitorch_compile.tensor.functions.index_put import index_put, index_put_
+from minitorch_compile.tensor.functions.low_rank import pca_lowrank, svd_lowrank
 from minitorch_compile.tensor.functions.predicates import (
     is_complex,
     is_conj,
@@ -167,7 +168,20 @@ from minitorch_compile.tensor.memory.typed_storage import (
     TypedStorage,
     UntypedStorage,
 )
-from minitorch_compile.tensor.numerics.dtype import bfloat16, can_cast, complex64, complex128
+from minitorch_compile.tensor.numerics.dtype import (
+    bfloat16,
+    can_cast,
+    complex64,
+    complex128,
+    float8_e4m3fn,
+    float8_e4m3fnuz,
+    float8_e5m2,
+    float8_e5m2fnuz,
+    float8_e8m0fnu,
+    uint16,
+    uint32,
+    uint64,
+)
 from minitorch_compile.tensor.numerics.numeric_limits import finfo, iinfo
 from minitorch_compile.tensor.ops import return_types, visible_in
 from minitorch_compile.tensor.ops.construct import (

@@ -21,11 +21,15 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from importlib.metadata import Distribution, DistributionFinder
 
 PACKAGE = "minitorch_compile"
 
@@ -41,7 +45,15 @@ OTHER_PLACES = {
     "torch.autograd.grad_mode": "minitorch_compile.autograd",
     "torch.autograd.profiler_util": "minitorch_compile.profiler.events",
     "torch.autograd.variable": "minitorch_compile.autograd",
+    "torch.distributed._composable": "minitorch_compile.distributed",
+    "torch.distributed._composable.fsdp": "minitorch_compile.distributed.fsdp",
+    "torch.distributed._tensor": "minitorch_compile.distributed.tensor",
+    "torch.distributed.checkpoint.hf_storage": "minitorch_compile.distributed.checkpoint",
+    "torch.distributed.constants": "minitorch_compile.distributed.process_group",
     "torch.distributed.distributed_c10d": "minitorch_compile.distributed",
+    "torch.distributed.fsdp.api": "minitorch_compile.distributed.fsdp",
+    "torch.distributed.fsdp.fully_sharded_data_parallel": "minitorch_compile.distributed.fsdp",
+    "torch.distributed.tensor._utils": "minitorch_compile.distributed.tensor",
     "torch.distributions.utils": "minitorch_compile.distributions.parameters",
     "functorch": "minitorch_compile._functorch",
     "functorch.compile": "minitorch_compile._functorch.compile",
@@ -55,6 +67,7 @@ OTHER_PLACES = {
     "torch.optim.adamw": "minitorch_compile.optim.adam",
     "torch.profiler.profiler": "minitorch_compile.profiler",
     "torch.serialization": "minitorch_compile.serialization",
+    "torch.storage": "minitorch_compile.tensor.memory.typed_storage",
     "torch.torch_version": "minitorch_compile.version",
     "torch.utils._pytree": "minitorch_compile.pytree",
     "torch.utils.data._utils": "minitorch_compile.utils.data",
@@ -101,6 +114,12 @@ class TorchFinder(MetaPathFinder):
                 name=fullname,
             )
         return importlib.util.spec_from_loader(fullname, Alias(ours), is_package=True)
+
+    def find_distributions(self, context: DistributionFinder.Context) -> Iterable[Distribution]:
+        """PyTorch's entry in the list of installed packages, if that is asked for, or all are (name is None)."""
+        from minitorch_compile.as_torch.distribution import TorchDistribution  # loads importlib.metadata, so only now
+
+        return [TorchDistribution()] if context.name in (None, "torch") else []
 
 
 _finder = TorchFinder()

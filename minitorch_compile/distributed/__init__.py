@@ -32,6 +32,7 @@ from minitorch_compile.distributed.collectives import (
     scatter,
     send,
 )
+from minitorch_compile.distributed.device_mesh import DeviceMesh, init_device_mesh
 from minitorch_compile.distributed.objects import (
     all_gather_object,
     broadcast_object_list,

@@ -16,6 +16,7 @@ class ReduceOp(IntEnum):
     SUM, AVG, PRODUCT, MIN, MAX, BAND, BOR, BXOR, PREMUL_SUM = range(9)
 
 
+ReduceOp.RedOpType = ReduceOp  # type: ignore[attr-defined]  # PyTorch's name for what SUM and the others are
 reduce_op = ReduceOp  # its first name
 
 

@@ -22,7 +22,7 @@ from minitorch_compile.nn.compiler_slot import registered_compiler
 from minitorch_compile.nn.hooks import Hooks, ModuleHooks, RemovableHandle
 from minitorch_compile.nn.module_conversion import ModuleConversion
 from minitorch_compile.nn.module_html import to_html
-from minitorch_compile.nn.module_state import ModuleState
+from minitorch_compile.nn.module_state import _EXTRA_STATE_KEY_SUFFIX, ModuleState, _IncompatibleKeys  # noqa: F401  as there
 from minitorch_compile.tensor import Tensor
 
 AnyModule = TypeVar("AnyModule", bound="Module")

@@ -20,7 +20,7 @@ from minitorch_compile.nn.parameter import Parameter
 from minitorch_compile.nn.uninitialized import is_lazy
 from minitorch_compile.tensor import Tensor, no_grad
 
-EXTRA = "_extra_state"
+_EXTRA_STATE_KEY_SUFFIX = "_extra_state"
 
 
 class _IncompatibleKeys(NamedTuple):
@@ -74,7 +74,7 @@ class ModuleState(ModuleTree):
         for name, tensor in self._persistent_tensors():
             destination[prefix + name] = tensor if keep_vars else tensor.detach()
         if type(self).get_extra_state is not ModuleState.get_extra_state:
-            destination[prefix + EXTRA] = self.get_extra_state()
+            destination[prefix + _EXTRA_STATE_KEY_SUFFIX] = self.get_extra_state()
 
     def state_dict(self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
         """Every parameter and persistent buffer by dotted name: detached, but sharing storage with the module."""
@@ -185,11 +185,15 @@ class ModuleState(ModuleTree):
         self._load_extra_state(state_dict, prefix, missing_keys, unexpected_keys)
         for key in state_dict:
             rest = key[len(prefix) :].split(".", 1)
-            if key.startswith(prefix) and rest != [EXTRA] and rest[0] not in (own if len(rest) == 1 else self._modules):
+            if (
+                key.startswith(prefix)
+                and rest != [_EXTRA_STATE_KEY_SUFFIX]
+                and rest[0] not in (own if len(rest) == 1 else self._modules)
+            ):
                 unexpected_keys.append(key)
 
     def _load_extra_state(self, state_dict: Any, prefix: str, missing: list[str], unexpected: list[str]) -> None:
-        key = prefix + EXTRA
+        key = prefix + _EXTRA_STATE_KEY_SUFFIX
         if type(self).set_extra_state is not ModuleState.set_extra_state:
             if key in state_dict:
                 self.set_extra_state(state_dict[key])

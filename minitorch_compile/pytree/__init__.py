@@ -21,6 +21,10 @@ others.
 """
 
 from minitorch_compile.pytree.containers import (
+    Context,
+    _dict_flatten,
+    _dict_flatten_with_keys,
+    _dict_unflatten,
     is_namedtuple,
     is_namedtuple_class,
     is_namedtuple_instance,

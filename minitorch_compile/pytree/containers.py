@@ -222,16 +222,26 @@ def _mapping_keys(value: Any) -> list[Any]:
     return [MappingKey(key) for key in value]
 
 
+# Classes that derive from dict are registered by these, under PyTorch's names.
+
+
+def _dict_flatten(d: dict[Any, Any]) -> tuple[list[Any], Context]:
+    return list(d.values()), list(d)
+
+
+def _dict_flatten_with_keys(d: dict[Any, Any]) -> tuple[list[tuple[Any, Any]], Context]:
+    return [(MappingKey(key), value) for key, value in d.items()], list(d)
+
+
+def _dict_unflatten(values: Iterable[Any], context: Context) -> dict[Any, Any]:
+    return dict(zip(context, values))
+
+
 for _cls, _flatten, _unflatten, _keys in (
     (tuple, lambda value: (value, None), lambda children, _: tuple(children), _positions),
     (list, lambda value: (value, None), lambda children, _: list(children), _positions),
-    (dict, lambda d: (d.values(), list(d)), lambda children, keys: dict(zip(keys, children)), _mapping_keys),
-    (
-        OrderedDict,
-        lambda d: (d.values(), list(d)),
-        lambda children, keys: OrderedDict(zip(keys, children)),
-        _mapping_keys,
-    ),
+    (dict, _dict_flatten, _dict_unflatten, _mapping_keys),
+    (OrderedDict, _dict_flatten, lambda children, keys: OrderedDict(zip(keys, children)), _mapping_keys),
     (
         defaultdict,
         lambda d: (d.values(), [d.default_factory, list(d)]),

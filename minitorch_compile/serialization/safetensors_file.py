@@ -43,12 +43,16 @@ _CODES = {
     "float16": "F16",
     "int16": "I16",
     "uint16": "U16",
+    "float8_e8m0fnu": "F8_E8M0",
+    "float8_e4m3fn": "F8_E4M3",
+    "float8_e4m3fnuz": "F8_E4M3FNUZ",
+    "float8_e5m2": "F8_E5M2",
+    "float8_e5m2fnuz": "F8_E5M2FNUZ",
     "uint8": "U8",
     "int8": "I8",
     "bool": "BOOL",
 }
-_NUMPY_ONLY = {np.dtype(name): _CODES[name] for name in ("uint16", "uint32", "uint64")}
-CODE_OF = {d.numpy: _CODES[d.name] for d in FROM_NUMPY.values() if d.name in _CODES} | _NUMPY_ONLY
+CODE_OF = {d.numpy: _CODES[d.name] for d in FROM_NUMPY.values() if d.name in _CODES}
 _DTYPE_OF = {code: element for element, code in CODE_OF.items()}
 _ORDER = list(_CODES.values())
 HEADER_LIMIT = 100_000_000  # bytes; the reference implementation refuses longer ones, too

@@ -169,3 +169,18 @@ def test_the_module_is_torchs_too():
 def test_flattening_is_the_same_with_and_without_paths():
     assert tree_flatten(TREE)[1] == tree_flatten_with_path(TREE)[1]
     assert tree_flatten(TREE)[0] == [leaf for _, leaf in tree_leaves_with_path(TREE)]
+
+
+def test_a_class_that_derives_from_dict_is_registered_by_dicts_functions():
+    class Output(dict):
+        pass
+
+    pytree.register_pytree_node(
+        Output,
+        pytree._dict_flatten,
+        lambda values, context: Output(pytree._dict_unflatten(values, context)),
+        flatten_with_keys_fn=pytree._dict_flatten_with_keys,
+    )
+    leaves, spec = pytree.tree_flatten_with_path(Output(a=1, b=2))
+    assert [(pytree.keystr(path), leaf) for path, leaf in leaves] == [("['a']", 1), ("['b']", 2)]
+    assert type(pytree.tree_map(str, Output(a=1))) is Output

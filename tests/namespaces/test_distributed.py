@@ -115,3 +115,58 @@ def test_a_sampler_asks_which_part_is_its(alone: None) -> None:
     dist.destroy_process_group()
     with pytest.raises(ValueError, match="init_process_group"):
         torch.utils.data.DistributedSampler(range(3))
+
+
+def test_a_mesh_of_one_process(alone: None) -> None:
+    # repr and answers as PyTorch's, but for the strides in its repr
+    mesh = dist.init_device_mesh("cpu", (1, 1), mesh_dim_names=("dp", "tp"))
+    assert repr(mesh) == "DeviceMesh((dp=1, tp=1), 'cpu')"
+    assert (mesh.ndim, mesh.shape, mesh.size(), mesh.size(0)) == (2, (1, 1), 1, 1)
+    assert (mesh.get_rank(), mesh.get_local_rank("dp"), mesh.get_coordinate()) == (0, 0, (0, 0))
+    assert (mesh["dp"].ndim, mesh["dp"].mesh_dim_names, len(mesh.get_all_groups())) == (1, ("dp",), 2)
+    assert mesh == dist.init_device_mesh("cpu", (1, 1), mesh_dim_names=("dp", "tp"))
+    with pytest.raises(KeyError, match="Invalid mesh_dim_names"):
+        mesh["pp"]
+    with pytest.raises(RuntimeError, match="2 dimensions"):
+        mesh.get_group()
+
+
+@pytest.mark.parametrize(
+    ("device", "shape", "names", "message"),
+    [
+        ("cpu", (2,), None, "bigger than default world size 1"),
+        ("cpu:0", (1,), None, "with index"),
+        ("cpu", (1,), ("a", "b"), "same length"),
+        ("cpu", (1, 1), ("a", "a"), "unique"),
+    ],
+)
+def test_a_mesh_that_cannot_be(
+    device: str, shape: tuple[int, ...], names: tuple[str, ...] | None, message: str, alone: None
+) -> None:
+    with pytest.raises(RuntimeError, match=message):
+        dist.init_device_mesh(device, shape, mesh_dim_names=names)
+
+
+def test_how_tensors_may_lie_on_a_mesh() -> None:
+    from minitorch_compile.distributed.tensor import DTensor, Partial, Replicate, Shard, distribute_tensor
+    from minitorch_compile.distributed.tensor.placement_types import _StridedShard
+
+    placements = [Shard(1), _StridedShard(0, 2), Replicate(), Partial(), Partial("avg")]
+    assert [*map(str, placements)] == ["S(1)", "_S(0, 2)", "R", "P(sum)", "P(avg)"]
+    assert [*map(repr, placements[:4])] == [
+        "Shard(dim=1)",
+        "_StridedShard(dim=0, sf=2)",
+        "Replicate()",
+        "Partial(sum)",
+    ]
+    assert [placement.is_shard() for placement in placements] == [True, True, False, False, False]
+    assert (Shard(0).is_shard(1), Shard(0) == Shard(0), Shard(0) == Shard(1)) == (False, True, False)
+    assert not isinstance(torch.ones(1), DTensor)
+    with pytest.raises(NotImplementedError, match="leave it out"):
+        distribute_tensor(torch.ones(1))
+    with pytest.raises(NotImplementedError, match="DTensor"):
+        DTensor(torch.ones(1))
+
+
+def test_the_reductions_have_the_type_of_pytorchs_name() -> None:
+    assert isinstance(dist.ReduceOp.SUM, dist.ReduceOp.RedOpType)

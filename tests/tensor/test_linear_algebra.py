@@ -179,3 +179,15 @@ def test_a_system_of_equations_has_one_dtype():
     ):
         with pytest.raises(RuntimeError, match="expected A and B to have the same dtype"):
             solve()
+
+
+@pytest.mark.parametrize("sizes", [(7, 5), (5, 7), (2, 6, 4)])
+def test_a_matrix_of_low_rank_is_its_largest_singular_values(sizes):
+    torch.manual_seed(0)
+    x = torch.randn(*sizes[:-1], 2) @ torch.randn(*sizes[:-2], 2, sizes[-1])
+    U, S, V = torch.svd_lowrank(x, q=2)
+    assert torch.allclose((U * S.unsqueeze(-2)) @ V.mT, x, atol=1e-5)
+    assert torch.allclose(S, torch.linalg.svdvals(x)[..., :2], atol=1e-4)
+    centered = x - x.mean(-2, keepdim=True)
+    U, S, V = torch.pca_lowrank(x, q=3)
+    assert torch.allclose((U * S.unsqueeze(-2)) @ V.mT, centered, atol=1e-5)

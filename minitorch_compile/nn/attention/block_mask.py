@@ -22,7 +22,7 @@ from typing import Any
 from minitorch_compile.nn.attention.score_functions import create_mask, noop_mask, takes_scores
 from minitorch_compile.tensor import Tensor, int32, ops
 
-BLOCK = 128
+_DEFAULT_SPARSE_BLOCK_SIZE = 128
 PARTS = (
     "kv_num_blocks",
     "kv_indices",
@@ -54,7 +54,7 @@ class BlockMask:
         q_indices: Tensor | None,
         full_q_num_blocks: Tensor | None,
         full_q_indices: Tensor | None,
-        BLOCK_SIZE: tuple[int, int] = (BLOCK, BLOCK),
+        BLOCK_SIZE: tuple[int, int] = (_DEFAULT_SPARSE_BLOCK_SIZE, _DEFAULT_SPARSE_BLOCK_SIZE),
         mask_mod: Callable[..., Any] = noop_mask,
     ) -> None:
         if kv_indices.dim() < 2:
@@ -81,7 +81,7 @@ class BlockMask:
         kv_indices: Tensor,
         full_kv_num_blocks: Tensor | None = None,
         full_kv_indices: Tensor | None = None,
-        BLOCK_SIZE: int | tuple[int, int] = BLOCK,
+        BLOCK_SIZE: int | tuple[int, int] = _DEFAULT_SPARSE_BLOCK_SIZE,
         mask_mod: Callable[..., Any] | None = None,
         seq_lengths: tuple[int, int] | None = None,
         compute_q_blocks: bool = True,
@@ -247,7 +247,7 @@ def create_block_mask(
     Q_LEN: int,
     KV_LEN: int,
     device: Any = None,
-    BLOCK_SIZE: int | tuple[int, int] = BLOCK,
+    BLOCK_SIZE: int | tuple[int, int] = _DEFAULT_SPARSE_BLOCK_SIZE,
     _compile: bool = False,
     separate_full_blocks: bool = True,
 ) -> BlockMask:

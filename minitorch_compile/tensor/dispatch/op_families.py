@@ -22,6 +22,7 @@ from minitorch_compile.tensor.dispatch.number_arguments import plain
 from minitorch_compile.tensor.dispatch.op import Op
 from minitorch_compile.tensor.dispatch.out_argument import call_with_out
 from minitorch_compile.tensor.dispatch.overrides import MISSING, overridden, watching
+from minitorch_compile.tensor.dispatch.stored_only import refuse_stored
 from minitorch_compile.tensor.dispatch.strided_results import wrap_as
 from minitorch_compile.tensor.dispatch.tensor_options import TENSOR_OPTIONS, with_options
 from minitorch_compile.tensor.dispatch.wrong_arguments import MISTAKEN, answered
@@ -77,6 +78,8 @@ class ReductionOp(Op):
     def _result_dtype(self, bound: Sequence[Any]) -> dtype:
         if bound[0].dtype.is_complex and self.name not in complex_support.REDUCTIONS:
             raise complex_support.unsupported(self.name, bound[0].dtype)
+        if not bound[0].dtype.by_numpy:
+            refuse_stored(self.name, bound[0].dtype)
         asked = bound[self._dtype_at] if self._dtype_at is not None else None
         return asked or self.dtype_rule(bound[0].dtype)
 
@@ -212,6 +215,8 @@ def _narrowed(result: Any, element: dtype) -> np.ndarray:
 
 def _to_arrays(value: Any, op: Op, position: int) -> Any:
     if isinstance(value, TensorBase):
+        if op.kind == "contraction" and not value.dtype.by_numpy:
+            refuse_stored(op.name, value.dtype)
         return widened(value.array) if value.dtype is bfloat16 else value.array
     if isinstance(value, (list, tuple)):
         return [_to_arrays(item, op, position) for item in value]

@@ -17,6 +17,7 @@ from minitorch_compile.symbolic import SymInt
 from minitorch_compile.tensor.cpu.numpy_errstate import quietly, silence
 from minitorch_compile.tensor.dispatch import complex_support
 from minitorch_compile.tensor.dispatch.op import Array, Op, find
+from minitorch_compile.tensor.dispatch.stored_only import refuse_stored
 from minitorch_compile.tensor.dispatch.strided_results import wrap_as
 from minitorch_compile.tensor.memory.elementwise_strides import elementwise_strides
 from minitorch_compile.tensor.memory.strides import broadcast_sizes, contiguous_strides
@@ -26,7 +27,6 @@ from minitorch_compile.tensor.numerics.dtype import (
     FLOATING,
     FROM_NUMPY,
     INTEGER,
-    bfloat16,
     bool_,
     dtype,
     dtype_of_scalar,
@@ -81,6 +81,8 @@ class PointwiseOp(Op):
                 self.tensor_argument(bound, position)
         operands = [bound[i] for i in self.tensor_parameters if bound[i] is not None or self.defaults[i] is not None]
         common = common_dtype(operands, self.name)
+        if not common.by_numpy:
+            refuse_stored(self.name, common)
         if self.promotion == INT_TO_FLOAT and common.category < FLOATING:
             return get_default_dtype()
         if self.promotion == BOOL_TO_LONG and common.category == BOOL:
@@ -109,7 +111,7 @@ class PointwiseOp(Op):
         element = input.dtype
         if element.category != FLOATING and (self.promotion is not DEFAULT or element.category == COMPLEX):
             return super().run_plain(args)
-        if element is bfloat16 or (element is float16 and not self._is_one_step(other)):
+        if not element.by_numpy and (element is not float16 or not self._is_one_step(other)):
             return super().run_plain(args)
         try:
             if other is _ABSENT:

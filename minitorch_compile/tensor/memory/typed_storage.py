@@ -9,7 +9,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import os
+from typing import Any, Literal
 
 import numpy as np
 
@@ -25,6 +26,31 @@ class UntypedStorage:
 
     def __init__(self, storage: Storage) -> None:
         self._storage = without_signs(storage)
+
+    @classmethod
+    def from_file(cls, filename: str, shared: bool = False, nbytes: int = 0) -> UntypedStorage:
+        """The first bytes of a file, read when they are looked at. What is written goes to the file if it is `shared`,
+        which is then made if it isn't there."""
+        if nbytes == 0:
+            return cls(Storage(np.empty(0, np.uint8)))
+        if not shared:
+            return cls(Storage(np.asarray(np.memmap(filename, np.uint8, "c", shape=nbytes))))
+        mode: Literal["r+", "w+"] = "r+" if os.path.exists(filename) else "w+"
+        return cls(Storage(np.asarray(np.memmap(filename, np.uint8, mode, shape=nbytes))))
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        """The bytes, for torch.asarray and NumPy."""
+        return self._buffer().view(np.uint8).__array_interface__
+
+    def __getitem__(self, index: int | slice) -> Any:
+        """A byte, or a storage of some of the bytes in the same memory."""
+        found = self._buffer().view(np.uint8)[index]
+        return UntypedStorage(Storage(found)) if isinstance(index, slice) else int(found)
+
+    def untyped(self) -> UntypedStorage:
+        """The same memory in bytes."""
+        return UntypedStorage(self._storage)
 
     def _buffer(self) -> np.ndarray:
         if self._storage.buffer is None:
@@ -73,10 +99,6 @@ class TypedStorage(UntypedStorage):
 
     def __getitem__(self, index: Any) -> Any:
         return self._buffer()[index].tolist()
-
-    def untyped(self) -> UntypedStorage:
-        """The same memory in bytes."""
-        return UntypedStorage(self._storage)
 
     def tolist(self) -> list[Any]:
         """The elements as Python numbers."""

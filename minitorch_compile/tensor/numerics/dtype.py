@@ -25,9 +25,10 @@ BOOL, INTEGER, FLOATING, COMPLEX = range(4)
 
 
 class dtype:
-    """One element type. `numpy` is the NumPy dtype that stores it, `itemsize` its size in bytes."""
+    """One element type. `numpy` is the NumPy dtype that stores it, `itemsize` its size in bytes; `by_numpy`: whether kernels
+    compute on such arrays as they are."""
 
-    __slots__ = ("category", "is_complex", "is_floating_point", "is_signed", "itemsize", "name", "numpy")
+    __slots__ = ("by_numpy", "category", "is_complex", "is_floating_point", "is_signed", "itemsize", "name", "numpy")
 
     def __init__(self, name: str, numpy_type: type, category: int) -> None:
         self.name = name
@@ -37,6 +38,7 @@ class dtype:
         self.is_floating_point = category == FLOATING
         self.is_complex = category == COMPLEX
         self.is_signed = category >= FLOATING or self.numpy.kind == "i"
+        self.by_numpy = True
 
     def to_complex(self) -> dtype:
         """The complex dtype whose parts are of this dtype; that of a complex dtype is itself. RuntimeError for
@@ -73,9 +75,23 @@ uint8 = dtype("uint8", np.uint8, INTEGER)
 bool_ = dtype("bool", np.bool_, BOOL)
 complex128 = dtype("complex128", np.complex128, COMPLEX)
 complex64 = dtype("complex64", np.complex64, COMPLEX)
+# What files and quantized models keep numbers in: they are moved and converted; nothing is computed in them.
+uint16 = dtype("uint16", np.uint16, INTEGER)
+uint32 = dtype("uint32", np.uint32, INTEGER)
+uint64 = dtype("uint64", np.uint64, INTEGER)
+float8_e4m3fn = dtype("float8_e4m3fn", ml_dtypes.float8_e4m3fn, FLOATING)
+float8_e4m3fnuz = dtype("float8_e4m3fnuz", ml_dtypes.float8_e4m3fnuz, FLOATING)
+float8_e5m2 = dtype("float8_e5m2", ml_dtypes.float8_e5m2, FLOATING)
+float8_e5m2fnuz = dtype("float8_e5m2fnuz", ml_dtypes.float8_e5m2fnuz, FLOATING)
+float8_e8m0fnu = dtype("float8_e8m0fnu", ml_dtypes.float8_e8m0fnu, FLOATING)
 
 DTYPES = (float64, float32, float16, int64, int32, int16, int8, uint8, bool_)  # those that kernels compute in
-STORED_DTYPES = (*DTYPES, bfloat16, complex128, complex64)
+UNSIGNED = (uint16, uint32, uint64)
+FLOAT8 = (float8_e4m3fn, float8_e4m3fnuz, float8_e5m2, float8_e5m2fnuz, float8_e8m0fnu)
+ONLY_STORED = frozenset((*UNSIGNED, *FLOAT8))
+for _element in (float16, bfloat16, *ONLY_STORED):
+    _element.by_numpy = False
+STORED_DTYPES = (*DTYPES, bfloat16, complex128, complex64, *UNSIGNED, *FLOAT8)
 FROM_NUMPY = {d.numpy: d for d in STORED_DTYPES}
 FROM_NAME = {d.name: d for d in FROM_NUMPY.values()} | {
     "cdouble": complex128,
@@ -132,6 +148,8 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
         return promote_types(as_dtype(a), as_dtype(b))
     if a is b:
         return a
+    if not (a.by_numpy and b.by_numpy):
+        _refuse_stored(a, b)
     if {a.category, b.category} == {FLOATING, COMPLEX}:
         return promote_types(a.to_complex(), b.to_complex())
     if a.category != b.category:
@@ -139,6 +157,16 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
     if {a, b} == {float16, bfloat16}:
         return float32
     return FROM_NUMPY[np.promote_types(a.numpy, b.numpy)]
+
+
+def _refuse_stored(a: dtype, b: dtype) -> None:
+    """RuntimeError if one of two different dtypes is only stored, and the other says nothing stronger."""
+    if a in FLOAT8 or b in FLOAT8:
+        raise RuntimeError(f"Promotion for Float8 Types is not supported, attempted to promote {a} and {b}")
+    if a.category == b.category == INTEGER:
+        raise RuntimeError(
+            f"Promotion for uint16, uint32, uint64 types is not supported, attempted to promote {a} and {b}"
+        )
 
 
 def result_dtype(dims: Iterable[dtype], zeros: Iterable[dtype] = (), scalars: Iterable[dtype] = ()) -> dtype:

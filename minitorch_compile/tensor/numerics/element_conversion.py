@@ -17,11 +17,13 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.symbolic import SymInt
-from minitorch_compile.tensor.numerics.dtype import BOOL, COMPLEX, FLOATING, INTEGER, dtype
+from minitorch_compile.tensor.numerics.dtype import BOOL, COMPLEX, FLOATING, INTEGER, dtype, float8_e4m3fn
 from minitorch_compile.tensor.numerics.numeric_limits import finfo, iinfo
 from minitorch_compile.user_warnings import warn_user
 
 CATEGORY = {int: INTEGER, float: FLOATING}
+_FLOAT32 = np.dtype(np.float32)
+FLOAT8_MAX = finfo(float8_e4m3fn).max
 
 
 def element_of(value: Any, element: dtype) -> Any:
@@ -60,7 +62,10 @@ def _too_large(value: Any, element: dtype) -> RuntimeError:
 
 
 def castable(array: np.ndarray, element: np.dtype) -> np.ndarray:
-    """The array, without its imaginary part if the elements are to be real, of which a warning is given once."""
+    """The array, without its imaginary part if the elements are to be real, of which a warning is given once; what is
+    too large for float8_e4m3fn, which has no infinity, is its largest number."""
+    if element == float8_e4m3fn.numpy:
+        array = np.clip(castable(array, _FLOAT32).astype(_FLOAT32), -FLOAT8_MAX, FLOAT8_MAX)
     if array.dtype.kind != "c" or element.kind in "cb":
         return array
     _warn_of_discarding()

@@ -12,7 +12,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from minitorch_compile.tensor.numerics.dtype import FLOATING, FROM_TYPE, INTEGER, dtype, get_default_dtype
+from minitorch_compile.tensor.numerics.dtype import FLOAT8, FLOATING, FROM_TYPE, INTEGER, dtype, get_default_dtype
 
 
 def _dtype_of(value: Any) -> Any:
@@ -39,7 +39,7 @@ class finfo:
         self.bits = int(limits.bits)
         self.eps, self.max, self.min = float(limits.eps), float(limits.max), float(limits.min)
         self.tiny = self.smallest_normal = float(limits.smallest_normal)
-        self.resolution = 10.0 ** -int(limits.precision)
+        self.resolution = 1.0 if element in FLOAT8 else 10.0 ** -int(limits.precision)
 
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={getattr(self, name):g}" for name in ("resolution", "min", "max", "eps"))

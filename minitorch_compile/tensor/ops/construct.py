@@ -21,6 +21,7 @@ import numpy as np
 from minitorch_compile.tensor.dispatch.dispatch import converted_by_modes
 from minitorch_compile.tensor.dispatch.tensor_options import on_device, with_options
 from minitorch_compile.tensor.memory.device import entered
+from minitorch_compile.tensor.memory.typed_storage import UntypedStorage
 from minitorch_compile.tensor.numerics.dtype import (
     FLOATING,
     FROM_NUMPY,
@@ -30,6 +31,7 @@ from minitorch_compile.tensor.numerics.dtype import (
     get_default_dtype,
     promote_types,
 )
+from minitorch_compile.tensor.numerics.element_conversion import castable
 from minitorch_compile.tensor.numerics.numeric_limits import iinfo
 from minitorch_compile.tensor.tensor_base import TensorBase, wrap
 from minitorch_compile.tensor.tensor_base import from_numpy as over_array
@@ -76,6 +78,7 @@ def asarray(
     obj: Any, *, dtype: dtype | None = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False
 ) -> Any:
     """as_tensor, with a say in whether memory is shared: copy=True never, copy=False always or ValueError."""
+    obj = np.asarray(obj) if isinstance(obj, UntypedStorage) else obj
     shareable = isinstance(obj, (TensorBase, np.ndarray))
     result = as_tensor(obj, dtype, device)
     shared = shareable and _first_byte(result) == _first_byte(obj)
@@ -199,4 +202,4 @@ def _converted(array: np.ndarray, target: dtype) -> np.ndarray:
     if array.dtype.kind == "c" and not target.is_complex and target.category:
         raise TypeError(f"tensor: can't convert complex numbers to {target}; take .real first")
     with np.errstate(over="ignore"):
-        return array.astype(target.numpy, copy=False)
+        return castable(array, target.numpy).astype(target.numpy, copy=False)

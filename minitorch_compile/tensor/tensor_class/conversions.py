@@ -20,6 +20,7 @@ from minitorch_compile.tensor.memory.device import META, NO_DATA
 from minitorch_compile.tensor.memory.memory_format import preserve_format
 from minitorch_compile.tensor.memory.strides import numel
 from minitorch_compile.tensor.numerics.dtype import (
+    FLOAT8,
     as_dtype,
     bfloat16,
     bool_,
@@ -69,9 +70,10 @@ class TensorConversions(TensorBase):
 
     def numpy(self, *, force: Any = False) -> np.ndarray:
         """A NumPy array over the same memory. RuntimeError if the tensor requires grad, unless `force` or grad mode
-        is off; TypeError for bfloat16, which NumPy doesn't have."""
-        if self.dtype is bfloat16:
-            raise TypeError("Got unsupported ScalarType BFloat16: NumPy has no such dtype; convert with .float() first")
+        is off; TypeError for bfloat16 and eight-bit floats, which NumPy doesn't have."""
+        if self.dtype is bfloat16 or self.dtype in FLOAT8:
+            name = type_name(self.dtype).removeprefix("torch.").removesuffix("Tensor")
+            raise TypeError(f"Got unsupported ScalarType {name}: NumPy has no such dtype; convert with .float() first")
         if self.requires_grad and grad_state.enabled and not force:
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
         if self.device.type == "meta":

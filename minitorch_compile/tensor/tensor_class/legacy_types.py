@@ -49,7 +49,9 @@ def type_name(element: dtype) -> str:
     'torch.LongTensor'
     """
     special = {"bfloat16": "BFloat16Tensor", "complex64": "ComplexFloatTensor", "complex128": "ComplexDoubleTensor"}
-    return f"torch.{_NAMES.get(element) or special[element.name]}"
+    # The youngest dtypes have no such class; PyTorch names them likewise: 'torch.UInt16Tensor'.
+    name = _NAMES.get(element) or special.get(element.name)
+    return f"torch.{name or element.name.replace('ui', 'UI').replace('fl', 'Fl') + 'Tensor'}"
 
 
 def dtype_of_type_name(name: str) -> dtype:

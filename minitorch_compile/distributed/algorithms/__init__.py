@@ -1,0 +1,1 @@
+"""torch.distributed.algorithms: what several processes need to keep in step."""
