@@ -130,6 +130,8 @@ from minitorch_compile.tensor.functions.checks import _check_value as _check_val
 from minitorch_compile.tensor.functions.checks import _check_with as _check_with
 from minitorch_compile.tensor.functions.index_put import index_put as index_put
 from minitorch_compile.tensor.functions.index_put import index_put_ as index_put_
+from minitorch_compile.tensor.functions.low_rank import pca_lowrank as pca_lowrank
+from minitorch_compile.tensor.functions.low_rank import svd_lowrank as svd_lowrank
 from minitorch_compile.tensor.functions.predicates import is_complex as is_complex
 from minitorch_compile.tensor.functions.predicates import is_conj as is_conj
 from minitorch_compile.tensor.functions.predicates import is_floating_point as is_floating_point
@@ -166,6 +168,14 @@ from minitorch_compile.tensor.numerics.dtype import bfloat16 as bfloat16
 from minitorch_compile.tensor.numerics.dtype import can_cast as can_cast
 from minitorch_compile.tensor.numerics.dtype import complex64 as complex64
 from minitorch_compile.tensor.numerics.dtype import complex128 as complex128
+from minitorch_compile.tensor.numerics.dtype import float8_e4m3fn as float8_e4m3fn
+from minitorch_compile.tensor.numerics.dtype import float8_e4m3fnuz as float8_e4m3fnuz
+from minitorch_compile.tensor.numerics.dtype import float8_e5m2 as float8_e5m2
+from minitorch_compile.tensor.numerics.dtype import float8_e5m2fnuz as float8_e5m2fnuz
+from minitorch_compile.tensor.numerics.dtype import float8_e8m0fnu as float8_e8m0fnu
+from minitorch_compile.tensor.numerics.dtype import uint16 as uint16
+from minitorch_compile.tensor.numerics.dtype import uint32 as uint32
+from minitorch_compile.tensor.numerics.dtype import uint64 as uint64
 from minitorch_compile.tensor.numerics.numeric_limits import finfo as finfo
 from minitorch_compile.tensor.numerics.numeric_limits import iinfo as iinfo
 from minitorch_compile.tensor.ops import return_types as return_types

@@ -10,6 +10,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from minitorch_compile.dynamo.variables.base import MISSING, Value
+from minitorch_compile.dynamo.variables.call_rules import handles
+from minitorch_compile.dynamo.variables.constant import ConstantVariable
+from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
+from minitorch_compile.dynamo.variables.tracer import Tracer
 from minitorch_compile.tensor.memory.device import META
 from minitorch_compile.tensor.modes.fake_tensor_mode import FakeTensorMode
 from minitorch_compile.tensor.tensor_base import FakeDataError, TensorBase
@@ -24,6 +29,14 @@ class _TensorsWithoutData(type):
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, TensorBase) and instance.is_fake and instance.device is not META
+
+
+@handles(_TensorsWithoutData.__instancecheck__)
+def _is_fake(tracer: Tracer, cls: Value, instance: Value) -> Value:
+    """While tracing: what was given to the compiled function decides; what it computes has data when it runs."""
+    tracked = instance.realize()
+    given = tracked.real_value() if isinstance(tracked, TensorVariable) else None
+    return ConstantVariable(given is not MISSING and isinstance(given, FakeTensor))
 
 
 class FakeTensor(metaclass=_TensorsWithoutData):

@@ -86,6 +86,17 @@ class Alias(Loader):
     def exec_module(self, module: ModuleType) -> None:
         """Puts our module where the empty new one is; Python takes what it finds there when this returns."""
         _enter(module.__name__, self.ours)
+        if module.__name__ == "torch":
+            _enter_what_is_loaded()
+
+
+def _enter_what_is_loaded() -> None:
+    """Makes all our modules that are loaded known under PyTorch's names: importing one of them runs no code then, which
+    a compiled function that has `import torch.fx` in it may therefore do."""
+    for name, module in list(sys.modules.items()):
+        theirs = "torch" + name.removeprefix(PACKAGE)
+        if name.startswith(f"{PACKAGE}.") and theirs not in OTHER_PLACES:
+            sys.modules.setdefault(theirs, module)
 
 
 def _enter(name: str, path: str) -> None:

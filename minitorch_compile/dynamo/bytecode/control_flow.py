@@ -81,6 +81,33 @@ def handler_depths(program: Program) -> dict[int, int]:
     return depths
 
 
+def caught_names(program: Program, handler: int) -> list[str] | None:
+    """The global names of the classes that a handler asks an exception for, if it raises all others again.
+
+    None if it does something with any exception, as `finally` and `with` do, or asks in another way.
+
+    >>> from minitorch_compile.dynamo.bytecode.decode import decode
+    >>> def first(items):
+    ...     try:
+    ...         return items[0]
+    ...     except IndexError:
+    ...         return None
+    >>> program = decode(first.__code__)
+    >>> handlers = [at for at, inst in enumerate(program.instructions) if inst.opname == "PUSH_EXC_INFO"]
+    >>> [caught_names(program, handler) for handler in handlers]
+    [['IndexError']]
+    """
+    names, index = [], handler + 1
+    while program.instructions[index].opname != "RERAISE":
+        asked = program.instructions[index : index + 3]
+        if [inst.opname for inst in asked] != ["LOAD_GLOBAL", "CHECK_EXC_MATCH", "POP_JUMP_IF_FALSE"]:
+            return None
+        names.append(asked[0].argval)
+        assert asked[2].target is not None
+        index = asked[2].target
+    return names
+
+
 def enclosing_handlers(program: Program, index: int) -> Iterator[int]:
     """The handlers that an exception raised here passes if each raises it again, from the inside out."""
     entry = program.handler_of(index)

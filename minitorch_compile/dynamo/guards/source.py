@@ -131,6 +131,20 @@ class InstanceDictSource(ChainedSource):
 
 
 @dataclass(frozen=True)
+class PastClassDictSource(InstanceDictSource):
+    """origin.__dict__, past the `__getattribute__` that its class has in Python; `reader` is the name of object's.
+
+    >>> InstanceAttrSource(PastClassDictSource(LocalSource("config"), "read"), "size").name()
+    "read(config, '__dict__')['size']"
+    """
+
+    reader: str
+
+    def read(self, base: str) -> str:
+        return f"{self.reader}({base}, '__dict__')"
+
+
+@dataclass(frozen=True)
 class InstanceAttrSource(ChainedSource):
     """origin.attribute, read from the instance's dictionary: three times as fast where the class has a `__getattr__`.
 
@@ -143,6 +157,8 @@ class InstanceAttrSource(ChainedSource):
 
     def name(self) -> str:
         owner = self.origin.base
+        if isinstance(self.origin, PastClassDictSource):
+            return super().name()
         assert owner is not None
         return AttrSource(owner, self.attribute).name()
 

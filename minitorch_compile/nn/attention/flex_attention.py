@@ -21,10 +21,8 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from minitorch_compile.nn.attention.block_mask import (
-    BlockMask,
-    create_block_mask,
-)
+from minitorch_compile.nn.attention.block_mask import _DEFAULT_SPARSE_BLOCK_SIZE as _DEFAULT_SPARSE_BLOCK_SIZE
+from minitorch_compile.nn.attention.block_mask import BlockMask, create_block_mask
 from minitorch_compile.nn.attention.score_functions import and_masks, at_all_places, create_mask, noop_mask, or_masks
 from minitorch_compile.tensor import Tensor, float32, float64, ops
 

@@ -25,8 +25,8 @@ BOOL, INTEGER, FLOATING, COMPLEX = range(4)
 
 
 class dtype:
-    """One element type. `numpy` is the NumPy dtype that stores it, `itemsize` its size in bytes; `by_numpy`: whether kernels
-    compute on such arrays as they are."""
+    """One element type. `numpy` is the NumPy dtype that stores it, `itemsize` its size in bytes, and `by_numpy`
+    whether kernels compute on such arrays."""
 
     __slots__ = ("by_numpy", "category", "is_complex", "is_floating_point", "is_signed", "itemsize", "name", "numpy")
 

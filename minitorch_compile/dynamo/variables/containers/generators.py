@@ -16,7 +16,7 @@ from collections.abc import Callable
 from types import GeneratorType
 from typing import TYPE_CHECKING
 
-from minitorch_compile.dynamo.bytecode.control_flow import enclosing_handlers
+from minitorch_compile.dynamo.bytecode.control_flow import caught_names, enclosing_handlers
 from minitorch_compile.dynamo.bytecode.instructions import NULL
 from minitorch_compile.dynamo.bytecode.liveness import live_slots
 from minitorch_compile.dynamo.errors import Unsupported
@@ -52,8 +52,18 @@ class GeneratorVariable(IteratorVariable):
         if not self.started or self.finished:
             return False
         program = self.frame.program
-        handlers = (program.instructions[target].opname for target in enclosing_handlers(program, self.frame.current))
-        return "PUSH_EXC_INFO" in handlers
+        return any(
+            program.instructions[handler].opname == "PUSH_EXC_INFO" and self._takes_its_end(handler)
+            for handler in enclosing_handlers(program, self.frame.current)
+        )
+
+    def _takes_its_end(self, handler: int) -> bool:
+        """Whether a handler does something with the GeneratorExit that is raised then."""
+        names = caught_names(self.frame.program, handler)
+        if names is None:
+            return True
+        classes = [self.frame.load_global(name).realize().real_value() for name in names]
+        return any(not isinstance(cls, type) or issubclass(GeneratorExit, cls) for cls in classes)
 
     def describe(self) -> str:
         return f"the generator {self.frame.program.code.co_qualname}"

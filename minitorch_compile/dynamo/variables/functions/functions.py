@@ -21,6 +21,7 @@ from minitorch_compile.dynamo.guards.guards import Guard
 from minitorch_compile.dynamo.guards.source import AttrSource, ItemSource, Source
 from minitorch_compile.dynamo.variables.base import MISSING, ObservedException, Value, VariableTracker
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
+from minitorch_compile.dynamo.variables.functions.code_objects import CodeVariable
 from minitorch_compile.dynamo.variables.objects.class_lookup import look_up
 from minitorch_compile.dynamo.variables.objects.own_attributes import own_attribute, own_attributes
 from minitorch_compile.dynamo.variables.rebuilding import IT, Description, Held, Made, Template, call
@@ -108,6 +109,8 @@ class FunctionVariable(VariableTracker):
             return InstanceDictVariable(self)
         if name in ("__name__", "__qualname__", "__module__", "__doc__"):
             return self.metadata(tracer, name)
+        if name == "__code__":
+            return CodeVariable(self.code)
         if name == "__get__":
             return super().getattr(tracer, name)
         return self.other_attribute(tracer, name)
@@ -194,7 +197,7 @@ class UserFunctionVariable(FunctionVariable):
             own = self.instance_attribute(tracer, name)
             return super().other_attribute(tracer, name) if own is None else own
         value = tracer.compute(getattr, self.function, name)
-        if name in ("__globals__", "__closure__", "__code__", "__builtins__"):
+        if name in ("__globals__", "__closure__", "__builtins__"):
             self.unsupported(f"the attribute '{name}'")
         source = AttrSource(self.source, name)
         tracer.output.guards.must_read(source)

@@ -32,8 +32,8 @@ from minitorch_compile.dynamo.guards.class_guards import HEAP_TYPE
 from minitorch_compile.dynamo.guards.source import (
     AttrSource,
     InstanceAttrSource,
-    InstanceDictSource,
     ItemSource,
+    PastClassDictSource,
     SlotSource,
     Source,
 )
@@ -53,7 +53,12 @@ from minitorch_compile.dynamo.variables.objects.class_lookup import (
     wrap_found,
 )
 from minitorch_compile.dynamo.variables.objects.method_names import BINARY_METHODS, COMPARE_METHODS, UNARY_METHODS
-from minitorch_compile.dynamo.variables.objects.own_attributes import instance_dict, own_attribute, own_attributes
+from minitorch_compile.dynamo.variables.objects.own_attributes import (
+    attributes_source,
+    instance_dict,
+    own_attribute,
+    own_attributes,
+)
 from minitorch_compile.dynamo.variables.objects.special_answers import judged
 from minitorch_compile.dynamo.variables.rebuilding import Held, Made, Part, Template, call, new_object
 from minitorch_compile.tensor.tensor_base import TensorBase
@@ -131,8 +136,6 @@ class UserObjectVariable(VariableTracker):
 
     def generic_getattr(self, tracer: Tracer, name: str) -> Value:
         """object.__getattribute__(self, name)"""
-        if self.source is not None and self._overridden("__getattribute__") is not None:
-            self.unsupported("reading past its own __getattribute__", "metaclass-or-descriptor")
         found = look_up(self.cls, name)
         if name == "__class__" and found is not None and found.owner is object:
             return tracer.output.wrap_constant(self.cls, self.cls.__name__)
@@ -174,23 +177,26 @@ class UserObjectVariable(VariableTracker):
 
     def instance_attribute(self, tracer: Tracer, name: str) -> Value | None:
         """What the instance's `__dict__` has under a name; None, guarded, if it has nothing."""
-        return own_attribute(tracer, self, name, None if self.source is None else self.attribute_source(name))
+        return own_attribute(tracer, self, name, None if self.source is None else self.attribute_source(tracer, name))
 
     def base_attributes(self, tracer: Tracer) -> dict[str, Value]:
         """The instance's attributes from before the call, in order; guards their names."""
         attributes = instance_dict(self.real) or {}
         names = own_attributes(tracer, self)
-        return {name: tracer.output.wrap(attributes[name], self.attribute_source(name)) for name in names}
+        return {name: tracer.output.wrap(attributes[name], self.attribute_source(tracer, name)) for name in names}
 
-    def attribute_source(self, name: str) -> Source:
+    def attribute_source(self, tracer: Tracer, name: str) -> Source:
         """Where generated code reads an attribute of the instance. Where the class has one of that name too, it would
         answer for an instance that has lost its own: then the path is that of `vars(instance)[name]`."""
         assert self.source is not None
+        attributes = attributes_source(tracer, self)
         if look_up(self.cls, name) is not None:
-            return ItemSource(InstanceDictSource(self.source), name)
+            return ItemSource(attributes, name)
+        if isinstance(attributes, PastClassDictSource):
+            return InstanceAttrSource(attributes, name)
         if look_up(self.cls, "__getattr__") is None:
             return AttrSource(self.source, name)
-        return InstanceAttrSource(InstanceDictSource(self.source), name)
+        return InstanceAttrSource(attributes, name)
 
     def setattr(self, tracer: Tracer, name: str, value: Value) -> None:
         custom = self._overridden("__setattr__")

@@ -17,11 +17,19 @@ TYPE_MATCH       type(G['count'].calls) is int
 
 from __future__ import annotations
 
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.guards import content_guards
-from minitorch_compile.dynamo.guards.source import AttrSource, InstanceDictSource, Source
+from minitorch_compile.dynamo.guards.source import (
+    AttrSource,
+    InstanceAttrSource,
+    InstanceDictSource,
+    PastClassDictSource,
+    Source,
+)
 from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
+from minitorch_compile.dynamo.variables.objects.class_lookup import look_up
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.variables.tracer import Tracer
@@ -33,6 +41,16 @@ def instance_dict(instance: Any) -> dict[str, Any] | None:
         return object.__getattribute__(instance, "__dict__")
     except AttributeError:
         return None
+
+
+def attributes_source(tracer: Tracer, owner: VariableTracker) -> InstanceDictSource:
+    """Where generated code reads the owner's `__dict__`: past a `__getattribute__` that its class has in Python."""
+    assert owner.source is not None
+    found = look_up(owner.python_type(), "__getattribute__")
+    if found is None or not isinstance(found.value, FunctionType):
+        return InstanceDictSource(owner.source)
+    reader = tracer.output.names.install(object.__getattribute__, "read_past_class")
+    return PastClassDictSource(owner.source, reader)
 
 
 def own_attribute(tracer: Tracer, owner: VariableTracker, name: str, source: Source | None = None) -> Value | None:
@@ -49,7 +67,8 @@ def own_attribute(tracer: Tracer, owner: VariableTracker, name: str, source: Sou
         tracer.output.guards.must_read(source)
         return tracer.output.wrap(attributes[name], source)
     if attributes is not None:
-        tracer.output.guards.add(content_guards.attribute_absent(owner.source, name))
+        where = attributes_source(tracer, owner)
+        tracer.output.guards.add(content_guards.dict_contains(where, repr(name), False, "ATTRIBUTE_ABSENT"))
     return None
 
 
@@ -60,6 +79,9 @@ def own_attributes(tracer: Tracer, owner: VariableTracker) -> dict[str, Source]:
     if real is MISSING or owner.source is None:
         return {}
     names = list(instance_dict(real) or {})
-    tracer.output.guards.add(content_guards.attribute_names("DICT_KEYS", InstanceDictSource(owner.source), names))
+    attributes = attributes_source(tracer, owner)
+    tracer.output.guards.add(content_guards.attribute_names("DICT_KEYS", attributes, names))
     present = [name for name in names if not tracer.side_effects.was_deleted(owner, name)]
+    if isinstance(attributes, PastClassDictSource):
+        return {name: InstanceAttrSource(attributes, name) for name in present}
     return {name: AttrSource(owner.source, name) for name in present}
