@@ -23,7 +23,7 @@ MOST_LINES = 8
 LONG = 90  # characters; of a longer sentence the first part is shown
 FAMILIAR = {"Tensor"}  # of what everybody knows only the parts are worth a line
 FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
-MOST_NAMES = 12  # in one line
+MOST_NAMES = 24  # in one line
 COMMON = (list, dict, set, str, tuple, int, object, np.ndarray, np.dtype)
 BUILT_IN = {name for kind in COMMON for name in dir(kind)}
 

@@ -508,7 +508,7 @@ if passed("01.6") and passed("01.7"):
 # properties are written for you.
 #
 # `numpy()` gives the array that reads the tensor's own memory, by `np.ndarray(sizes, dtype, buffer, 0, strides_in_bytes)`;
-# for a fake it is a `TypeError` that says so. `is_contiguous()` is exercise 01.3.
+# for a fake it is a `TypeError` that says so.
 
 
 # %% step="01.8"
@@ -529,9 +529,6 @@ class Tensor:
 
     def __init__(self, storage, layout):
         """storage, layout, requires_grad, grad, grad_fn"""
-
-    def is_contiguous(self):
-        """Row by row without gaps; the stride of a dimension that has one element is never used."""
 
     def numpy(self):
         """NumPy's view of the same memory."""
@@ -563,14 +560,6 @@ check("01.8")
 # %% tags=["wrong"] step="01.8" says="A fake is a tensor without data"
 # -         if self.is_fake:
 # -             raise TypeError("a fake has no data: what needs numbers can't be asked while tracing")
-
-# %% tags=["wrong"] step="01.8" says="has one element is never used"
-# -         return 0 in self.sizes or all(size == 1 or mine == dense for size, mine, dense in facts)
-# +         return 0 in self.sizes or all(mine == dense for size, mine, dense in facts)
-
-# %% tags=["wrong"] step="01.8" says="Without elements none is out of order"
-# -         return 0 in self.sizes or all(size == 1 or mine == dense for size, mine, dense in facts)
-# +         return all(size == 1 or mine == dense for size, mine, dense in facts)
 
 # %% [markdown]
 # ## 01.9 Where tensors come from

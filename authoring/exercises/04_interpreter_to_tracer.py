@@ -355,8 +355,8 @@ if passed("04.2") and passed("04.3") and passed("04.4"):
 # frame of its own, of the class `Tracer`, and it notes what must be done for real afterwards: `input_sources` (where the
 # tensors of the graph's inputs were found), `changed` containers, `attributes` that were set, and what the trace has `made`.
 # `read(source, value)` is `self.guards.read(source, value, self.make_input)`: it guards a value from outside, and gives what
-# the trace uses for it. So the slots of the trace's frame are read, `Source(None, "local", name)`, and what lies on its
-# stack, `Source(None, "stack", index)`.
+# the trace uses for it. So the slots of the trace's frame are read, `local(name)`, and what lies on its
+# stack, `on_stack(index)`.
 #
 # `began` is what the trace was made of, and `reason` says later why it ended.
 
@@ -384,17 +384,17 @@ class Trace:
 check("04.5")
 
 # %% tags=["wrong"] step="04.5" says="what is on the stack is read as well"
-# -         self.frame.stack = [self.read(Source(None, "stack", i), v) for i, v in enumerate(frame.stack)]
+# -         self.frame.stack = [self.read(on_stack(i), v) for i, v in enumerate(frame.stack)]
 # +         self.frame.stack = list(frame.stack)
 
 # %% tags=["wrong"] step="04.5" says="read() makes it"
-# -         self.frame.locals = {name: self.read(Source(None, "local", name), v) for name, v in frame.locals.items()}
+# -         self.frame.locals = {name: self.read(local(name), v) for name, v in frame.locals.items()}
 # +         self.frame.locals = dict(frame.locals)
 
 # %% tags=["wrong"] step="04.5" says="the real ones wait"
-# -         self.frame.locals = {name: self.read(Source(None, "local", name), v) for name, v in frame.locals.items()}
+# -         self.frame.locals = {name: self.read(local(name), v) for name, v in frame.locals.items()}
 # +         for name, v in frame.locals.items():
-# +             frame.locals[name] = self.read(Source(None, "local", name), v)
+# +             frame.locals[name] = self.read(local(name), v)
 # +         self.frame.locals = frame.locals
 
 # %% tags=["wrong"] step="04.5" says="One tensor, one input"
@@ -464,11 +464,11 @@ check("04.6")
 # - A method that was not bound yet, such as `list.append` (`types.MethodDescriptorType`), is bound to its first argument:
 #   `function.__get__(args[0])`.
 # - `getattr` and `setattr` are `self.attribute(*args)` and `self.set_attribute(*args)`. An item of `self.globals` is read,
-#   from `Source(Source(None, "fixed", self.globals), "item", name)`.
+#   from `fixed(self.globals).item(name)`.
 # - A method of a `Tensor`, or what is of the module `mini.ops`, goes into the graph: it is just called. But if its name is
 #   in `NEEDS_DATA`, it is a `Break`, which names it.
-# - Python functions, methods, and objects whose type has a `__call__` in Python are gone into: `self.inline(function, args,
-#   kwargs)`.
+# - Python functions and methods are gone into: `self.inline(function, args, kwargs)`. Of an object whose type has a
+#   `__call__` in Python, that method is read, `self.attribute(function, "__call__")`, and applied.
 # - All else is `self.compute(function, owner, args, kwargs)`, where the owner is the function's `__self__`, or None.
 
 
@@ -490,12 +490,12 @@ check("04.7")
 # +             return function(*args, **kwargs)
 
 # %% tags=["wrong"] step="04.7" says="read it through its source"
-# -             return self.trace.read(Source(Source(None, "fixed", args[0]), "item", args[1]), args[0][args[1]])
+# -             return self.trace.read(fixed(args[0]).item(args[1]), args[0][args[1]])
 # +             return args[0][args[1]]
 
 # %% tags=["wrong"] step="04.7" says="each is Python code"
 # -         if isinstance(type(function).__call__, types.FunctionType):
-# -             return self.inline(type(function).__call__, (function, *args), kwargs)
+# -             return self.apply(self.attribute(function, "__call__"), *args, **kwargs)
 # -         return self.compute(function, owner, args, kwargs)
 # +         return self.compute(function, owner, args, kwargs)
 
@@ -506,17 +506,14 @@ check("04.7")
 # %% [markdown]
 # ## 04.8 Going into a function
 #
-# `inline(function, args, kwargs)` is a call: another `Tracer`, of the same `trace`, run to its end; it gives the value. So
-# the function's ops come into the same graph, its globals are guarded, and its constants fold.
-#
-# One thing lives on between calls and has no guard: default values. If one of `__defaults__` or `__kwdefaults__` is of no
-# type in `CONSTANTS + ALWAYS_THE_SAME`, such as a list, it is a `Break`, unless the trace has made the function itself
-# (`id(function) in self.trace.made`).
+# `inline(function, args, kwargs)` is a call: another `Tracer`, of the same `trace`, run to its end, which `run()` gives as a pair
+# of a word and the value; it gives the value. So the function's ops come into the same graph, its globals are guarded, and its
+# constants fold.
 
 
 # %% step="04.8"
 def inline(self, function, args, kwargs):
-    """A frame of its own, which records into the same graph. A default value may be another one at the next call."""
+    """A frame of its own, which records into the same graph."""
 
 
 # %%
@@ -525,24 +522,17 @@ check("04.8")
 # %% tags=["wrong"] step="04.8" says="If Python runs it, nobody sees that: interpret it"
 # -         frame = Tracer(function, args, kwargs)
 # -         frame.trace = self.trace
-# -         return frame.run()[1]
+# -         _, result = frame.run()
+# -         return result
 # +         return function(*args, **kwargs)
 
-# %% tags=["wrong"] step="04.8" says="A default value lives on between calls"
-# -         if not fixed and id(function) not in self.trace.made:
-# -             raise Break(f"{function.__name__} has a default value that can change")
-
-# %% tags=["wrong"] step="04.8" says="A function that the trace itself has made is new at each call"
-# -         if not fixed and id(function) not in self.trace.made:
-# +         if not fixed:
+# %% tags=["wrong"] step="04.8" says="Arguments come by name, too"
+# -         frame = Tracer(function, args, kwargs)
+# +         frame = Tracer(function, (*args, *kwargs.values()), {})
 
 # %% tags=["wrong"] step="04.8" says="its value is what the call gives"
-# -         return frame.run()[1]
-# +         return frame.run()
-
-# %% tags=["wrong"] step="04.8" says="Numbers, strings and functions can't change: go in"
-# -         fixed = all(isinstance(value, CONSTANTS + ALWAYS_THE_SAME) for value in defaults)
-# +         fixed = not defaults
+# -         return result
+# +         return _, result
 
 # %% [markdown]
 # ## 04.9 What Python does now
@@ -605,8 +595,8 @@ check("04.9")
 # `attribute(obj, name, *default)` reads. What the trace has set itself comes first: `self.trace.attributes[id(obj), name]`
 # is `(obj, name, value)`. The attributes `grad`, `grad_fn`, `storage` and `is_fake` of a tensor are a `Break`. If the object
 # has no source (`self.source_of(obj)`), or is a tensor or a container, it is read plainly. Of an object from outside, a
-# property is a function to go into; a method bound to this object is given as it is, but its `__func__` is read, two
-# `"attr"`s deep; anything else is read from `Source(source, "attr", name)`.
+# property is a function to go into; a method bound to this object is bound to it again, but its `__func__` is read, two
+# attributes deep, from `source.attr(name).attr("__func__")`; anything else is read from `source.attr(name)`.
 #
 # `set_attribute(obj, name, value)`: an object from outside, or a cell that the trace has made, which is no tensor and is set in
 # the plain way (its class has `object.__setattr__`, and no property of this name), is noted in `self.trace.attributes`. The
@@ -630,7 +620,7 @@ check("04.10")
 # -             return trace.attributes[id(obj), name][2]
 
 # %% tags=["wrong"] step="04.10" says="The weight lies outside: read it by trace.read"
-# -         return trace.read(Source(source, "attr", name), value)
+# -         return trace.read(source.attr(name), value)
 # +         return value
 
 # %% tags=["wrong"] step="04.10" says="A property is a function of the program's"

@@ -209,57 +209,75 @@ class Descent:
 # %% [markdown]
 # ## 05.3 Sources
 #
-# A `Source` is the path to a value. It begins in a frame, at a local variable ("local") or at a place of the stack, counted
-# from the bottom ("stack"), or at an object that stays ("fixed": the key is the object itself). Or it goes one step further
-# than its `base`: to an attribute ("attr") or an item ("item"). `find(frame)` gives what lies there now. As text a path is
-# what one would write in Python: `x`, `stack[1]`, `self.layers[0]`, `d['k']`. A fixed dictionary is the globals of a
-# module, and is told by its `"__name__"`, or `globals()` if it has none; of any other fixed object tell a text with its
-# `id`, so that two objects never have the same.
+# A `Source` is the path to a value: a text, what one would write in Python, and a function that finds in a frame what lies there
+# now. It begins at a local variable (`local("x")`), at a place of the stack, counted from the bottom (`on_stack(1)`), or at an
+# object that stays (`fixed(value)`). `attr` and `item` give a source that goes one step further: `x`, `stack[1]`,
+# `self.layers[0]`, `d['k']`. A fixed dictionary is the globals of a module, and is told by its `"__name__"`, or `globals()` if
+# it has none; of any other fixed object tell a text with its `id`, so that two objects never have the same.
 
 
 # %% step="05.3"
 @dataclass(frozen=True, eq=False)
 class Source:
-    """A path to a value: it begins in a frame ("local", "stack") or at an object that stays ("fixed").
+    """A path to a value: as one would write it in Python, and as a function of a frame that finds what lies there now.
 
-    >>> print(Source(Source(Source(None, "local", "self"), "attr", "layers"), "item", 0))
+    >>> print(local("self").attr("layers").item(0))
     self.layers[0]
     """
 
-    base: "Source | None"
-    kind: str  # or "attr", "item": a step from `base`
-    key: object
-
-    def find(self, frame):
-        """What the path leads to now."""
+    text: str
+    find: Callable
 
     def __str__(self):
-        """As text."""
+        return self.text
+
+    def attr(self, name):
+        """The source of an attribute of what this one finds."""
+
+    def item(self, key):
+        """The source of an item."""
+
+
+def local(name):
+    """In frame.locals."""
+
+
+def on_stack(index):
+    """In frame.stack."""
+
+
+def fixed(value):
+    """To an object that stays. The globals of a module are told by its name, anything else by where it lies."""
 
 
 # %%
 check("05.3")
 
 # %% tags=["wrong"] step="05.3" says="An attribute is a step of its own kind"
-# - return base[self.key] if self.kind == "item" else getattr(base, self.key)
-# + return base[self.key]
+# - return Source(f"{self}.{name}", lambda frame: getattr(self.find(frame), name))
+# + return Source(f"{self}.{name}", lambda frame: self.find(frame)[name])
 
 # %% tags=["wrong"] step="05.3" says="is counted from the bottom"
-# - return (frame.locals if self.kind == "local" else frame.stack)[self.key]
-# + return frame.locals[self.key] if self.kind == "local" else frame.stack[-1 - self.key]
+# - return Source(f"stack[{index}]", lambda frame: frame.stack[index])
+# + return Source(f"stack[{index}]", lambda frame: frame.stack[-1 - index])
 
 # %% tags=["wrong"] step="05.3" says="The text is what one would write in Python"
-# - return f"{self.base}[{self.key!r}]" if self.kind == "item" else f"{self.base}.{self.key}"
-# + return f"{self.base}[{self.key}]" if self.kind == "item" else f"{self.base}.{self.key}"
+# - return Source(f"{self}[{key!r}]", lambda frame: self.find(frame)[key])
+# + return Source(f"{self}[{key}]", lambda frame: self.find(frame)[key])
 
 # %% tags=["wrong"] step="05.3" says="of an object without a name, tell the id"
-# - return self.key.get("__name__", "globals()") if is_globals else f"object_at_{id(self.key):x}"
-# + return self.key.get("__name__", "globals()") if is_globals else "object"
+# - text = value.get("__name__", "globals()") if isinstance(value, dict) else f"object_at_{id(value):x}"
+# + text = value.get("__name__", "globals()") if isinstance(value, dict) else "object"
+
+# %% tags=["wrong"] step="05.3" says="A path holds no value"
+# - return Source(f"{self}[{key!r}]", lambda frame: self.find(frame)[key])
+# + found = []
+# + return Source(f"{self}[{key!r}]", lambda frame: found[0] if found else found.append(self.find(frame)[key]) or found[0])
 
 # %% [markdown]
 # ## 05.4 Guards, and the first that fails
 #
-# A `Guard` is a text and a function of the frame. `check` gives whether it holds, and False where the path is gone: reading
+# A `Guard` is a source of True or False: a text and a function of the frame. `check` gives whether it holds, and False where the path is gone: reading
 # it may raise AttributeError, LookupError, TypeError or ValueError. `Guards` is the list of them, in the order in which
 # things were read. `require` adds one; `first_failing` gives the first that doesn't hold, or None. `known` has, by id,
 # what was read so far; `source_of(value)` looks there, and gives None for what did not come from outside. Keep `__init__`
@@ -267,18 +285,11 @@ as it is: later steps read all of it.
 
 
 # %% step="05.4"
-@dataclass(frozen=True)
-class Guard:
-    """Something that must hold, as text, and as a function of the frame that asks whether it does."""
-
-    text: str
-    holds: Callable
+class Guard(Source):
+    """Something that must hold: as text, and as a function of a frame that finds out whether it does."""
 
     def check(self, frame):
         """Whether it holds; not where its path is gone."""
-
-    def __str__(self):
-        """As text."""
 
 
 class Guards(list):
@@ -330,10 +341,12 @@ check("05.4")
 # - A tensor becomes `make_input(source, value)`. All that `about` tells of it must stay. If `is_dynamic` says so (step 05.12),
 # its first size may be another one: then `about(tensor, 1)` must stay, and
 # `make_input` gets `with_batch(self, source, value)`. Both are written in 05.12; until then no size is dynamic.
-# - For anything else `READERS` has a function, or else `read_object` will do. It is called with the guards, the source, the
-# value and a function `part(step, key, item)`, which reads an item one step further: at `Source(source, step, key)`.
+# - For anything else `facts(value)` gives a text with gaps, and what it asks: `text.format(source, *seen)` is the guard's text, and
+# it holds where `facts` gives the same again. The trace uses `remade(value, part, remember)`, a list of its own, say, where
+# `part(step, key, item)` reads an item one step further, at `source.attr(key)` or `source.item(key)` by the step's name; of a
+# step "key" it gives the item. `remember` gets what the trace uses, before its parts are there. These two are your next steps.
 #
-# What a tensor became is remembered: `self.remember(mine, value, source)`. A guard on x = 3 has the text `x == 3`.
+# What the trace uses is remembered: `self.remember(mine, value, source)`. A guard on x = 3 has the text `x == 3`.
 
 
 # %% step="05.5"
@@ -367,103 +380,95 @@ check("05.5")
 # %% [markdown]
 # ## 05.6 What is read through
 #
-# A list, tuple or dictionary is looked through: what must hold is its type, its length or its keys, and whatever holds of
-# its items. `part("item", key, item)` reads an item and gives what the trace uses for it. Of these the trace gets a
-# container of its own, which it may change while it goes on. `guards.remember(mine, value, source)` keeps both, and gives
-# `mine`. Keys count with their types and in their order. A list may lie in itself, so remember it before its items.
-# `read_list` is for tuples, too.
+# `facts(value)` is a tuple: a text with gaps for the source, `{0}`, and for what follows; then what was seen. It must be the same
+# at a later call. What is fixed (`is_fixed`: a class, a module, a function without closure and defaults) must be the very same
+# one: ask its `id`, and of a function that of its `__code__`, since a `def` in a function makes a new one at each call. Of a list or tuple ask the type and the length, of a dictionary the keys, with their types and in their order. Of
+# any other object ask the type: what it holds is read later, attribute by attribute.
 
 
 # %% step="05.6"
-def read_list(guards, source, value, part):
-    """Its type, its length, each item. The trace gets a list of its own, which it may change."""
+def facts(value):
+    """What must hold of it, a text to be filled in, and what is asked: which one it is, or its type and its length or keys.
 
+    A `def` in a function makes a new one at each call, of the same code: that is which one it is.
 
-def read_dict(guards, source, value, part):
-    """Its keys in their order, each value. The keys 1, 1.0 and True are equal, and are not the same."""
+    >>> facts([3, "a"]), facts({1: "x"}) == facts({True: "x"})
+    (('type({0}) is {1} and len({0}) == {2}', 'list', 2), False)
+    """
 
 
 # %%
 check("05.6")
 
 # %% tags=["wrong"] step="05.6" says="its length must be guarded"
-# - guards.require(text, lambda frame: type(v := source.find(frame)) is kind and len(v) == count)
-# + guards.require(text, lambda frame: type(source.find(frame)) is kind)
-
-# %% tags=["wrong"] step="05.6" says="compares the list with itself"
-# - guards.require(text, lambda frame: type(v := source.find(frame)) is kind and len(v) == count)
-# + guards.require(text, lambda frame: type(v := source.find(frame)) is kind and len(v) == len(value))
+# - return "type({0}) is {1} and len({0}) == {2}", kind.__name__, len(value)
+# + return "type({0}) is {1}", kind.__name__
 
 # %% tags=["wrong"] step="05.6" says="in the order in which they were put in"
-# - guards.require(text, lambda frame: type(v := source.find(frame)) is dict and [(type(k), k) for k in v] == keys)
-# + guards.require(text, lambda frame: type(v := source.find(frame)) is dict and set(v) == {key for _, key in keys})
+# - return "type({0}) is dict and list({0}) == {1}", list(value), [type(key) for key in value]
+# + return "type({0}) is dict and list({0}) == {1}", set(value), {type(key) for key in value}
 
 # %% tags=["wrong"] step="05.6" says="compare their types, too"
-# - guards.require(text, lambda frame: type(v := source.find(frame)) is dict and [(type(k), k) for k in v] == keys)
-# + guards.require(text, lambda frame: type(v := source.find(frame)) is dict and list(v) == [key for _, key in keys])
+# - return "type({0}) is dict and list({0}) == {1}", list(value), [type(key) for key in value]
+# + return "type({0}) is dict and list({0}) == {1}", list(value)
 
-# %% tags=["wrong"] step="05.6" says="Remember the trace's list before its items are read"
-# - mine = value if kind is tuple else guards.remember([], value, source)  # before its items: it may lie in itself
-# - items = [part("item", i, item) for i, item in enumerate(value)]
-# + items = [part("item", i, item) for i, item in enumerate(value)]
-# + mine = value if kind is tuple else guards.remember([], value, source)
+# %% tags=["wrong"] step="05.6" says="A new object of the same class will do"
+# - return "type({0}) is {1}", kind.__name__, kind
+# + return "type({0}) is {1}", kind.__name__, id(value)
 
-# %% tags=["wrong"] step="05.6" says="What the program owns must stay as it is"
-# - mine = guards.remember({}, value, source)
-# + mine = guards.remember(value, value, source)
+# %% tags=["wrong"] step="05.6" says="the program means this very one"
+# - if is_fixed(value):
+# -     return "{0} is {1}", getattr(value, "__name__", kind.__name__), id(getattr(value, "__code__", value))
+
+# %% tags=["wrong"] step="05.6" says="the same function, made anew"
+# -     return "{0} is {1}", getattr(value, "__name__", kind.__name__), id(getattr(value, "__code__", value))
+# +     return "{0} is {1}", getattr(value, "__name__", kind.__name__), id(value)
+
+# %% tags=["wrong"] step="05.6" says="even if the class is derived"
+# - return "type({0}) is {1}", kind.__name__, kind
+# + return "type({0}) is {1}", kind.__mro__[-2].__name__
 
 # %% [markdown]
-# ## 05.7 Objects, functions, methods
+# ## 05.7 Of other parts
 #
-# Any other object is guarded by its type: what it holds is read later, attribute by attribute. What is in `ALWAYS_THE_SAME`,
-# a class, a module, a function, must be the very same one. But some functions are made anew all the time. A `def` within a
-# function makes one at each call, with a closure: of it, read the attributes `__code__`, `__closure__`, `__defaults__` and
-# `__kwdefaults__`. A bound method is made whenever it is asked for: read its `__self__`, and its `__func__` or, of one
-# written in C, its `__name__`; the trace's method is bound to the trace's object. Functions written in C belong to a
-# module, or to a class, as if it were their object: these are guarded as a whole.
-
+# `remade(value, part, remember)` makes another value of the same kind: of parts that `part(step, key, item)` gives for its own. A
+# list, tuple or dictionary has items, `part("item", key, item)`, and a dictionary's keys are parts, too: `part("key", key, key)`.
+# A list may lie in itself: so a new list or dictionary is given to `remember`, which gives it back, before its parts are made;
+# then `refilled(mine, items)` puts these in. Some kinds of objects are made anew all the time, by a `def` in a function or when
+# a method is asked for. `REMADE`, which is given, has for them the names of their attributes, `part("attr", name, ...)`, and what
+# makes one of them. Everything else stays itself, and so does what `is_fixed`.
 
 # %% step="05.7"
-def read_object(guards, source, value, part):
-    """Its type. What it holds is read when the program asks for it; a class or a module is always the same one."""
-
-
-def read_function(guards, source, value, part):
-    """A `def` in a function makes a new one at each call, with the same code: then that is required, and cells read."""
-
-
-def read_method(guards, source, value, part):
-    """Bound anew whenever it is asked for. Its object is read like any other, and its function is the same."""
+def remade(value, part, remember):
+    """Another value of the same kind: `part(step, key, item)` gives what stands for a part. What has none stays itself."""
 
 
 # %%
 check("05.7")
 
-# %% tags=["wrong"] step="05.7" says="A new object of the same class will do"
-# - guards.require(f"type({source}) is {kind.__name__}", lambda frame: type(source.find(frame)) is kind)
-# + guards.require(f"type({source}) is {kind.__name__}", lambda frame: source.find(frame) is value)
+# %% tags=["wrong"] step="05.7" says="Remember the trace's list before its items are read"
+# - mine = () if kind is tuple else remember(kind())  # before its items: it may lie in itself
+# + mine = kind()
 
-# %% tags=["wrong"] step="05.7" says="even if the class is derived"
-# - guards.require(f"type({source}) is {kind.__name__}", lambda frame: type(source.find(frame)) is kind)
-# + guards.require(f"type({source}) is {kind.__name__}", lambda frame: isinstance(source.find(frame), kind))
+# %% tags=["wrong"] step="05.7" says="What the program owns must stay as it is"
+# - mine = () if kind is tuple else remember(kind())  # before its items: it may lie in itself
+# + mine = () if kind is tuple else remember(value)
+# - return refilled(mine, {part("key", key, key): part("item", key, item) for key, item in value.items()})
+# + return [part("item", key, item) for key, item in value.items()] and value
 
-# %% tags=["wrong"] step="05.7" says="guarded by identity, it is a storm"
-# - if not value.__closure__:
-# -     return read_object(guards, source, value, part)
-# - part("attr", "__code__", value.__code__)
-# - for name in ("__closure__", "__defaults__", "__kwdefaults__"):
-# -     part("attr", name, getattr(value, name))
-# - return guards.remember(value, value, source)
-# + return read_object(guards, source, value, part)
-
-# %% tags=["wrong"] step="05.7" says="Its defaults are read when it is called"
-# - for name in ("__closure__", "__defaults__", "__kwdefaults__"):
-# + for name in ("__closure__",):
+# %% tags=["wrong"] step="05.7" says="its defaults are a part of it"
+# - return make(*[part("attr", name, getattr(value, name)) for name in names.split()])
+# + keep = ("__defaults__", "__kwdefaults__")
+# + return make(*[getattr(value, n) if n in keep else part("attr", n, getattr(value, n)) for n in names.split()])
 
 # %% tags=["wrong"] step="05.7" says="not the program's: bind it to what part gave"
-# - return guards.remember(getattr(owner, part("attr", "__name__", value.__name__)), value, source)
-# + part("attr", "__name__", value.__name__)
-# + return guards.remember(value, value, source)
+# - return make(*[part("attr", name, getattr(value, name)) for name in names.split()])
+# + [part("attr", name, getattr(value, name)) for name in names.split()]
+# + return value
+
+# %% tags=["wrong"] step="05.7" says="the program means this very one"
+# - if kind in REMADE and not is_fixed(value):
+# + if kind in REMADE:
 
 # %% [markdown]
 # ## 05.8 What no single path tells
@@ -481,7 +486,7 @@ def sharing(sources, frame):
 
     >>> x, y = tensor([1.0]), tensor([2.0])
     >>> frame = Frame(lambda a, b, c: None, (x, y, x), {})
-    >>> sharing([Source(None, "local", name) for name in "abc"], frame)
+    >>> sharing([local(name) for name in "abc"], frame)
     [0, 1, 0]
     """
 
@@ -522,35 +527,22 @@ check("05.8")
 # %% [markdown]
 # ## 05.9 The cache
 #
-# `Cache` keeps what was compiled: for each place where a trace began, a list of entries, each with its `guards`. A place is
-# told by `frame.at` and by how many values lie on the stack. `lookup` gives the first entry of which no guard fails, and
-# moves it to the front; None if there is none. `insert` puts a new one in front. `is_full` is asked before compiling: it is
-# true of a place that has `limit` entries. `why` gives for each entry the text of the first guard that fails.
+# A `Cache` is a dictionary of what was compiled: for each place where a trace began, a list of entries, each with its `guards`. A
+# place is told by `frame.at` and by how many values lie on the stack. `here` gives the list of the place where a frame stands, a
+# new one if there is none. `lookup` gives the first entry of which no guard fails, and moves it to the front; None if there is none.
 
 
 # %% step="05.9"
-class Cache:
+class Cache(dict):
     """What was compiled for each place where a trace began, and in what order to ask: the one used last is in front."""
 
-    limit = 8
-
-    def __init__(self):
-        self.entries = {}
+    limit = 8  # more versions of a place would be compiled at every call, and hardly ever used
 
     def here(self, frame):
         """The entries of the place where the frame stands."""
 
     def lookup(self, frame):
         """The entry whose guards all hold, moved to the front; None if there is none."""
-
-    def insert(self, frame, entry):
-        """A new entry, in front."""
-
-    def is_full(self, frame):
-        """To be asked before compiling: one version more would be compiled at every call, and hardly ever used."""
-
-    def why(self, frame):
-        """Of each version here, the first guard that fails."""
 
 
 # %%
@@ -565,16 +557,12 @@ check("05.9")
 # + if any(guard.check(frame) for guard in entry.guards) or i == 0:
 
 # %% tags=["wrong"] step="05.9" says="A version goes on from one place"
-# - return self.entries.setdefault((frame.at, len(frame.stack)), [])
-# + return self.entries.setdefault(frame.at, [])
+# - return self.setdefault((frame.at, len(frame.stack)), [])
+# + return self.setdefault(frame.at, [])
 
-# %% tags=["wrong"] step="05.9" says="before one more is compiled"
-# - return len(self.here(frame)) >= self.limit
-# + return len(self.here(frame)) > self.limit
-
-# %% tags=["wrong"] step="05.9" says="tell the first of each version"
-# - return [str(entry.guards.first_failing(frame)) for entry in self.here(frame)]
-# + return [str(guard) for entry in self.here(frame) for guard in entry.guards if guard.check(frame)]
+# %% tags=["wrong"] step="05.9" says="Keep the new list in the dictionary"
+# - return self.setdefault((frame.at, len(frame.stack)), [])
+# + return self.get((frame.at, len(frame.stack)), [])
 
 # %% [markdown]
 # ## 05.10 Formulas, and their numbers at a call
@@ -707,14 +695,17 @@ check("05.11")
 # %% [markdown]
 # ## 05.12 Inputs whose batch is dynamic
 #
-# `is_dynamic` says which tensors get a formula: those whose names are in `guards.dynamic`, or, where that is True, all but
-# parameters. There is one s0, so they must have the first size of those before; and it is 2 at least, for 1 broadcasts.
-# `with_batch` gives the tensor with `Size(guards.batch)` as its first size. For the first one it makes `guards.batch`, and
-# `guards.batch_in`, a function that finds the number in the frame of a call; what is required of the batch is a guard on that
-# number, and `s0 >= 2` is the first. That this tensor's first size is s0 is a guard, too. Who asks for formulas? The first
-# call of a function has numbers; if at the next only the first size of some inputs is another one, they change, and the new
-# version is made for all batches: `other_batches(entries, frame)` finds them, by comparing with what `entries[0].guards.known`
-# has. `about(tensor, 1)` tells all but the first size.
+# - `is_dynamic(guards, source, tensor)`: whether a tensor gets a formula. Those do whose names are in `guards.dynamic`, or, where that
+#   is True, all but parameters. There is one s0, so they must have the first size of those before; and it is 2 at least, for 1
+#   broadcasts. With `dynamic=True`, after x of (7, 3): y of (7,) is dynamic, y of (3, 7) isn't.
+# - `with_batch(guards, source, tensor)`: the tensor with `Size(guards.batch)` as its first size. For the first one it makes
+#   `guards.batch`, and `guards.batch_in`, a function that finds the number in the frame of a call; what is required of the batch is
+#   a guard on that number, and `s0 >= 2` is the first. That this tensor's first size is s0 is a guard, too. Of x of (7, 3) the
+#   example has sizes (s0, 3), and the guards are `s0 >= 2` and `x.sizes[0] == s0`.
+# - `other_batches(entries, frame)`: who asks for formulas? The first call of a function has numbers; if at the next only the first
+#   size of some inputs is another one, they change, and the new version is made for all batches. The names of these inputs are
+#   found by comparing with what `entries[0].guards.known` has; `about(tensor, 1)` tells all but the first size. First x of (7, 3)
+#   and y of (3,), now x of (9, 3) and y of (3,): `{"x"}`.
 
 
 # %% step="05.12"
@@ -759,12 +750,12 @@ check("05.12")
 
 # %%
 if passed("05.6") and passed("05.4"):
-    from mini.guards import Guards, Source
+    from mini.guards import Guards, local
     from mini.interpreter import Frame
 
     frame = Frame(lambda box: None, ({"scales": [2.0, 3.0], "name": "big"},), {})
     guards = Guards()
-    guards.read(Source(None, "local", "box"), frame.locals["box"], None)
+    guards.read(local("box"), frame.locals["box"], None)
     print(*guards, sep="\n")
     frame.locals["box"] = {"scales": [2.0, 4.0], "name": "big"}
     print("now fails:", guards.first_failing(frame))

@@ -401,8 +401,8 @@ def clipped(x, log):
 # At the end of a trace there are values in the frame: fakes, lists of fakes, the trace's own copies of the program's
 # objects. A `Copy` turns each into what it is in one later call. What has a source (`self.guards.source_of`) lies in
 # `self.frame`. Anything else was made by the trace, and `self.new(value)`, your next step, makes another one. What is one object in the trace must be
-# one here, too: keep in `self.memo`, by id, what each value became. `items` gives a list of the copies of a list's or
-# tuple's items, and for a dictionary a dictionary of copies.
+# one here, too: keep in `self.memo`, by id, what each value became. `alike(value, remember)` is your `remade` of lesson 05, whose
+# parts are copies.
 
 
 # %% step="06.5"
@@ -415,8 +415,8 @@ class Copy:
     def __call__(self, value):
         """What is one object in the trace is one here, too."""
 
-    def items(self, container):
-        """The items of a list, tuple or dict."""
+    def alike(self, value, remember=lambda mine: mine):
+        """Another object of the same kind, of copies of its parts."""
 
 
 # %%
@@ -436,18 +436,17 @@ check("06.5")
 # + if True:
 
 # %% tags=["wrong"] step="06.5" says="What can be a value can be a key"
-# - return {self(key): self(value) for key, value in container.items()}
-# + return {key: self(value) for key, value in container.items()}
+# - return remade(value, lambda step, key, part: self(part), remember)
+# + return remade(value, lambda step, key, part: part if step == "key" else self(part), remember)
 
 # %% [markdown]
 # ## 06.6 New objects
 #
-# A tensor without a source was made by the graph, and `self.result_of(value)` gives its result. Of all else that the trace made,
-# `new` makes another object like it, of copies of its parts: lists, dictionaries and tuples; an
-# `Items`, which goes on where it was; methods, bound to the copies of their objects. Cells and functions with a closure are
-# given: `new_cell`, `new_function`. A list may lie in itself, so put the empty one into `self.memo` before you fill it;
-# `replace_items(container, items)`, which is given, puts items in and gives the container back. Another iterator, or a view
-# of a dictionary (`Iterator`, `MappingView`), can't be made again: raise a `Break`. All else stays what it is.
+# A tensor without a source was made by the graph, and `self.result_of(value)` gives its result. A `Size` is a number in this call:
+# `at(value, self.guards.batch_in(self.frame))`. Of a cell (`types.CellType`) make a new one, and put it into `self.memo` while it
+# is empty: the function in it may close over it; an empty one equals `types.CellType()`. An iterator other than `Items`, or a view
+# of a dictionary (`Iterator`, `MappingView`), can't be made again: raise a `Break`. All else is `self.alike(value, remember)`. A
+# list may lie in itself, so `remember` puts what it is given into `self.memo`, and gives it back.
 
 
 # %% step="06.6"
@@ -459,24 +458,26 @@ def new(self, value):
 check("06.6")
 
 # %% tags=["wrong"] step="06.6" says="The parts of a new object are copied as well"
-# - return tuple(self.items(value))
+# - return self.alike(value, lambda mine: self.memo.setdefault(id(value), mine))
 # + return value
 
-# %% tags=["wrong"] step="06.6" says="while it is empty"
-# - mine = self.memo[id(value)] = kind()  # before its items: it may lie in itself
-# - return replace_items(mine, self.items(value))
-# + return replace_items(kind(), self.items(value))
+# %% tags=["wrong"] step="06.6" says="while it is empty. Then"
+# - return self.alike(value, lambda mine: self.memo.setdefault(id(value), mine))
+# + return self.alike(value)
 
-# %% tags=["wrong"] step="06.6" says="keep `at`"
-# - return Items(self(value.sequence), value.at)
-# + return Items(self(value.sequence))
+# %% tags=["wrong"] step="06.6" says="goes on where it was"
+# - if isinstance(value, (Iterator, MappingView)) and not isinstance(value, Items):
+# + if isinstance(value, (Iterator, MappingView)):
 
-# %% tags=["wrong"] step="06.6" says="must find the item in the list that it has"
-# - return getattr(self(value.__self__), value.__name__)
-# + return value
+# %% tags=["wrong"] step="06.6" says="a cell of its own"
+# - if isinstance(value, types.CellType):
+# -     mine = self.memo[id(value)] = types.CellType()
+# -     if value != types.CellType():  # not empty
+# -         mine.cell_contents = self(value.cell_contents)
+# -     return mine
 
 # %% tags=["wrong"] step="06.6" says="Nobody can tell where it stands"
-# - if isinstance(value, (Iterator, MappingView)):
+# - if isinstance(value, (Iterator, MappingView)) and not isinstance(value, Items):
 # + if isinstance(value, MappingView):
 
 # %% [markdown]
@@ -506,7 +507,7 @@ class State:
 check("06.7")
 
 # %% tags=["wrong"] step="06.7" says="Its whole new content takes the place of the old one"
-# - replace_items(container, items)
+# - refilled(container, items)
 # + container.extend(items) if isinstance(container, list) else container.update(items)
 
 # %% tags=["wrong"] step="06.7" says="is to be found before box.a is another one"
@@ -522,8 +523,8 @@ check("06.7")
 # +     setattr(it, name, at)
 
 # %% tags=["wrong"] step="06.7" says="Until `replay` nothing is changed"
-# - self.locals, self.stack, self.at = copy.items(end.locals), copy.items(end.stack), end.at
-# + self.locals, self.stack, self.at = copy.items(end.locals), copy.items(end.stack), end.at
+# - self.locals, self.stack, self.at = copy.alike(end.locals), copy.alike(end.stack), end.at
+# + self.locals, self.stack, self.at = copy.alike(end.locals), copy.alike(end.stack), end.at
 # + for obj, name, value in self.attributes:
 # +     setattr(obj, name, value)
 
@@ -595,8 +596,8 @@ check("06.8")
 # A `Region` is a function and what was compiled for it. `run(frame)` drives a frame to its end: the piece that begins where
 # it stands, then one instruction for real (`frame.step()`), then the next piece. A piece may end with the frame: then
 # `frame.outcome` is there, a pair of a word and the value that `run` gives. `segment(frame)` gives the piece: from the cache;
-# or made now and inserted; or None if the place in the cache is full, or if making it raises a `Break`. Then the rest of
-# the frame runs for real: `frame.run()`. A new piece is told which inputs are dynamic: `self.dynamic`, or, if that is None,
+# or made now and put in front of `self.cache.here(frame)`; or None if as many versions are there as the cache's `limit` says, or
+# if making it raises a `Break`. Then the rest of the frame runs for real: `frame.run()`. A new piece is told which inputs are dynamic: `self.dynamic`, or, if that is None,
 # `other_batches(entries, frame)` (step 05.12).
 
 
@@ -626,11 +627,11 @@ check("06.9")
 # + frame.step()
 
 # %% tags=["wrong"] step="06.9" says="insert it into the cache"
-# - self.cache.insert(frame, segment)
+# - here.insert(0, segment)
 
 # %% tags=["wrong"] step="06.9" says="all that it makes is thrown away"
-# - if segment is not None or self.cache.is_full(frame):
-# + if segment is not None:
+# - if segment is None and len(here) < self.cache.limit:
+# + if segment is None:
 
 # %% tags=["wrong"] step="06.9" says="one instruction is done for real"
 # - if frame.outcome is None:

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # 07 Exercises: the frame hook
 #
-# Eight exercises, an hour and three quarters: three about the package's hook, three quarters of an hour, and five steps
-# of your own `mini/frames.py`, an hour. Each is a sentence, a signature, an example and a check. Write your answer in
+# Seven exercises, an hour and a half: three about the package's hook, three quarters of an hour, and four steps
+# of your own `mini/frames.py`, three quarters of an hour. Each is a sentence, a signature, an example and a check. Write your answer in
 # place of the `raise` line or the `...`, run the cell, run the check below it. If you are stuck, `hint("07.1")` gives
 # the first of three hints, and calling it again the next; hints cost nothing. One answer can be spliced into the
 # package: then the hook stands or falls with it.
@@ -297,7 +297,7 @@ captured = captured | {"thread.start(), thread.join()": ["doubled"]}
 #
 # Where a graph of yours breaks, your `Region` does one instruction for real; if that is a call, CPython runs what is called,
 # and nothing in it is compiled. In this file you take such calls over. Your interpreter needs no pointer in C for that: its
-# frames make every call through `Frame.apply`, and an attribute of a class can be exchanged. The file uses `Frame` of your
+# frames make every call through `Frame.apply`, and a frame may have another one. The file uses `Frame` of your
 # `interpreter.py` and `Region` of your `breaks.py`. The package's version is `dynamo/frame_evaluation/`.
 
 # %% [markdown]
@@ -376,103 +376,67 @@ check("07.5")
 # + parts = []
 
 # %% [markdown]
-# ## 07.6 On and off
+# ## 07.6 The hook, and its frames
 #
-# `quiet(function)` makes a function that does the same with the hook off: while it runs, `Frame.apply` is `ORIGINAL`, and
-# afterwards it is what it was before, also if the function raises. `disable(function)` makes one that nobody looks into. The
-# tracer goes into every Python function, so the result must be something that is written in C: `functools.partial(...)`
-# of a function is. Within it the hook is off.
+# `Frame.apply` is how a frame calls anything. A `Tracer` is a frame with another answer to it, and so is a `HookedFrame`: it asks
+# its hook, `self.hook.call(function, *args, **kwargs)`; `call` is your next step. A `FrameHook` begins without `regions`, an
+# empty dictionary, and keeps the `backend`. The lesson's hook had to take care not to compile the compiler. Yours need not: what
+# the compiler calls no `HookedFrame` calls.
 
 
 # %% step="07.6"
-def quiet(function):
-    """The same function, with the calls below it left alone: the compiler's own work must not be compiled."""
+class HookedFrame(Frame):
+    """A frame with one other answer to `apply`: what it calls, the hook is asked for."""
+
+    def __init__(self, hook, function, args, kwargs):
+        """A frame of this function, which knows the hook."""
+
+    def apply(self, function, *args, **kwargs):
+        """The hook answers."""
 
 
-def disable(function):
-    """The same function, left alone: neither hook nor tracer looks into what is written in C, as `partial` is."""
+class FrameHook:
+    """Answers the calls of its frames, and of all frames that these lead to."""
+
+    def __init__(self, backend=lambda graph: graph.run):
+        """With no regions yet."""
 
 
 # %%
 check("07.6")
 
-# %% tags=["wrong"] step="07.6" says="whatever it was"
-# - before, Frame.apply = Frame.apply, ORIGINAL
-# + before, Frame.apply = ORIGINAL, ORIGINAL
+# %% tags=["wrong"] step="07.6" says="gives what self.hook.call gives"
+# - return self.hook.call(function, *args, **kwargs)
+# + return function(*args, **kwargs)
 
-# %% tags=["wrong"] step="07.6" says="put back in a `finally`"
-# - try:
-# -     return function(*args, **kwargs)
-# - finally:
-# -     Frame.apply = before
-# + result = function(*args, **kwargs)
-# + Frame.apply = before
-# + return result
+# %% tags=["wrong"] step="07.6" says="Arguments by name are passed on"
+# - return self.hook.call(function, *args, **kwargs)
+# + return self.hook.call(function, *args, *kwargs.values())
 
-# %% tags=["wrong"] step="07.6" says="give it something that is written in C"
-# - return functools.partial(quiet(function))
-# + return quiet(function)
+# %% tags=["wrong"] step="07.6" says="All other frames are as they were"
+# - super().__init__(function, args, kwargs)
+# - self.hook = hook
+# + super().__init__(function, args, kwargs)
+# + Frame.hook, Frame.apply = hook, HookedFrame.apply
 
-# %% tags=["wrong"] step="07.6" says="What it calls is left alone as well"
-# - return functools.partial(quiet(function))
-# + return functools.partial(function)
-
-# %% [markdown]
-# ## 07.7 The hook
-#
-# A `FrameHook` is entered by `with`. From then on `Frame.apply` is a function of (frame, function, arguments) that gives what
-# `self.call(function, arguments)` gives; `call` is your next step. `__enter__` gives the hook. When it is left, there is again
-# what was there before: hooks can be nested, even one within itself. `self.regions` is an empty dictionary. `self.backend`
-# compiles as `backend` does, but quiet; and what it makes is quiet, too.
-
-
-# %% step="07.7"
-class FrameHook:
-    """While it is entered, it answers the calls of the frames that run for real."""
-
-    def __init__(self, backend=lambda graph: graph.run):
-        """With no regions yet, and a quiet backend."""
-
-    def __enter__(self):
-        """From now on `call` answers."""
-
-    def __exit__(self, *error):
-        """As it was before."""
-
-
-# %%
-check("07.7")
-
-# %% tags=["wrong"] step="07.7" says="puts back what was there when it was entered"
-# - Frame.apply = self.before.pop()
-# + Frame.apply = ORIGINAL
-
-# %% tags=["wrong"] step="07.7" says="would call itself for ever"
-# - self.regions, self.before, self.backend = {}, [], lambda graph: quiet(quiet(backend)(graph))
-# + self.regions, self.before, self.backend = {}, [], backend
-
-# %% tags=["wrong"] step="07.7" says="keep a list, and take from its end"
-# - self.before.append(Frame.apply)
-# + self.before = Frame.apply
-# - Frame.apply = self.before.pop()
-# + Frame.apply = self.before
-
-# %% tags=["wrong"] step="07.7" says="Set Frame.apply to a function of"
-# - Frame.apply = lambda frame, function, *args, **kwargs: self.call(function, *args, **kwargs)
-# + Frame.apply = lambda function, *args, **kwargs: self.call(function, *args, **kwargs)
+# %% tags=["wrong"] step="07.6" says="Two hooks remember apart"
+# - def __init__(self, backend=lambda graph: graph.run):
+# -     self.regions, self.backend = {}, backend
+# + def __init__(self, backend=lambda graph: graph.run, regions={}):
+# +     self.regions, self.backend = regions, backend
 
 # %% [markdown]
-# ## 07.8 A call is answered
+# ## 07.7 A call is answered
 #
 # `call` answers a call that a frame makes. If no Python function is behind it, or one that may not be taken, it is made as it
-# is; also if `Frame(...)` refuses its code with `Unsupported`. Otherwise there is a frame. If none of its local variables
+# is; also if `HookedFrame(...)` refuses its code with `Unsupported`. Otherwise there is a frame. If none of its local variables
 # has a tensor in sight, the frame just runs, and what it calls comes here again. If one has, a `Region` runs it: one for each
 # code object and its globals, kept in `self.regions`, with `self.backend`. The functions in `CALL_BACK` are written in C and
 # call what they are given; give them, in place of each function among the arguments, one that calls it here: that is `seen`,
 # and anything else it gives back as it is.
 
 
-# %% step="07.8"
+# %% step="07.7"
 def call(self, function, *args, **kwargs):
     """By the compiler; where no tensor is in sight, by a frame whose calls come here in turn; or as it is."""
 
@@ -482,25 +446,25 @@ def seen(self, arg):
 
 
 # %%
-check("07.8")
+check("07.7")
 
-# %% tags=["wrong"] step="07.8" says="There is a tensor in sight"
+# %% tags=["wrong"] step="07.7" says="There is a tensor in sight"
 # - if not any(map(in_sight, frame.locals.values())):
 # + if True:
 
-# %% tags=["wrong"] step="07.8" says="nothing is to be compiled"
+# %% tags=["wrong"] step="07.7" says="nothing is to be compiled"
 # - if not any(map(in_sight, frame.locals.values())):
 # -     return frame.run()[1]
 
-# %% tags=["wrong"] step="07.8" says="so that what it calls comes here"
+# %% tags=["wrong"] step="07.7" says="so that what it calls comes here"
 # - return frame.run()[1]
 # + return function(*args, **kwargs)
 
-# %% tags=["wrong"] step="07.8" says="it may not be taken"
+# %% tags=["wrong"] step="07.7" says="it may not be taken"
 # - if taken is None or not may_be_taken(taken):
 # + if taken is None:
 
-# %% tags=["wrong"] step="07.8" says="in place of each function, one that calls it here"
+# %% tags=["wrong"] step="07.7" says="in place of each function, one that calls it here"
 # - return functools.partial(self.call, arg) if isinstance(arg, types.FunctionType) else arg
 # + return arg
 
@@ -508,7 +472,7 @@ check("07.8")
 # The program from the beginning of the lesson, on your own stack: `size` is called by C code, and its graph is there.
 
 # %%
-if passed("07.8") and passed("07.7"):
+if passed("07.7"):
     from mini.frames import FrameHook
     from mini.tensor import tensor
 
@@ -519,8 +483,8 @@ if passed("07.8") and passed("07.7"):
         for place, x in enumerate(sorted(tensors, key=size)):
             print(place, x.tolist())
 
-    with FrameHook() as hook:
-        hook.call(rank, [tensor([3.0, 4.0]), tensor([1.0, 1.0]), tensor([0.0, 2.0])])
+    hook = FrameHook()
+    hook.call(rank, [tensor([3.0, 4.0]), tensor([1.0, 1.0]), tensor([0.0, 2.0])])
     for region in hook.regions.values():
         print(region.function.__name__, [str(node) for entry in region.entries() for node in entry.graph.nodes])
 

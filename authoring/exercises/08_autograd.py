@@ -68,42 +68,32 @@ gradients = gradients | {"y = x + 1; y.mul_(2); y.sum().backward()": "raises"}
 # %% [markdown]
 # ## 08.2 Where a history begins
 #
-# Everything that is computed from x will point to x's *history*. Write the class `Leaf`, the history of a tensor for which the
-# user asked for gradients: it has the tensor, and `parents`, which are `()`. Write `history(x)`: `x.grad_fn`, if a note made x;
-# else, if `x.requires_grad`, its leaf, one and the same each time (keep it as `x.leaf`); else None. And a history can be
-# *stale*: each noted write puts the version of the memory after it into `x.storage.noted`, and each tensor has in `x.since` the
-# version at which its own history was noted. Where either is missing it counts as 0. If since is less than noted, the memory
-# was written to through another view, and this history does not know: raise a RuntimeError. Ask this first, and of every tensor:
-# one that has no history at all lacks the noted write, too.
+# Everything that is computed from x will point to x's *history*. Write `history(x)`: the note `x.grad_fn`, if one made x; x
+# itself, if there is none and `x.requires_grad`, for that is where a history begins: x is a *leaf*; else None. And a history
+# can be *stale*: each noted write puts the version of the memory after it into `x.storage.noted`, and each tensor has in
+# `x.since` the version at which its own history was noted. Where either is missing it counts as 0. If since is less than
+# noted, the memory was written to through another view, and this history does not know: raise a RuntimeError. Ask this first,
+# and of every tensor: one that has no history at all lacks the noted write, too.
 
 # %% step="08.2"
-class Leaf:
-    """The beginning of a history: what arrives here is added to `tensor.grad`."""
-
-    parents = ()
-
-    def __init__(self, tensor):
-        self.tensor = tensor
-
-
 def history(x):
-    """The note that made x; its leaf, one and the same each time, if no note did; None if no gradient is wanted."""
+    """The note that made x; if there is none, x itself, where a gradient is wanted: a leaf; else None."""
 
 
 # %%
 check("08.2")
 
-# %% tags=["wrong"] step="08.2" says="One tensor with two leaves"
-# -         x.leaf = getattr(x, "leaf", None) or Leaf(x)
-# +         x.leaf = Leaf(x)
-
 # %% tags=["wrong"] step="08.2" says="it is the result of an op"
-# -     if x.grad_fn is None and x.requires_grad:
-# +     if x.requires_grad:
+# -     is_leaf = x.grad_fn is None and x.requires_grad
+# +     is_leaf = x.requires_grad
 
 # %% tags=["wrong"] step="08.2" says="It wants no gradient"
-# -     if x.grad_fn is None and x.requires_grad:
-# +     if x.grad_fn is None:
+# -     is_leaf = x.grad_fn is None and x.requires_grad
+# +     is_leaf = x.grad_fn is None
+
+# %% tags=["wrong"] step="08.2" says="It is where the history begins"
+# -     return x if is_leaf else x.grad_fn
+# +     return object() if is_leaf else x.grad_fn
 
 # %% tags=["wrong"] step="08.2" says="silently lacks a write"
 # -     if getattr(x, "since", 0) < getattr(x.storage, "noted", 0):
@@ -157,12 +147,12 @@ check("08.3")
 # -             raise RuntimeError(f"{self.op}: what its gradient needs was written to after it was computed")
 
 # %% tags=["wrong"] step="08.3" says="of its argument's sizes"
-# -         return [parent and ops.to(sum_to(g, arg.sizes), arg.dtype) for g, arg, parent in wanted]
-# +         return [parent and ops.to(g, arg.dtype) for g, arg, parent in wanted]
+# -         return [p if p is None else ops.to(sum_to(g, arg.sizes), arg.dtype) for g, arg, p in wanted]
+# +         return [p if p is None else ops.to(g, arg.dtype) for g, arg, p in wanted]
 
 # %% tags=["wrong"] step="08.3" says="has its argument's dtype"
-# -         return [parent and ops.to(sum_to(g, arg.sizes), arg.dtype) for g, arg, parent in wanted]
-# +         return [parent and sum_to(g, arg.sizes) for g, arg, parent in wanted]
+# -         return [p if p is None else ops.to(sum_to(g, arg.sizes), arg.dtype) for g, arg, p in wanted]
+# +         return [p if p is None else sum_to(g, arg.sizes) for g, arg, p in wanted]
 
 # %% tags=["wrong"] step="08.3" says="it was walked a second time"
 # -         if self.args is None:
@@ -198,11 +188,11 @@ check("08.4")
 # +         parents = [history(arg) if isinstance(arg, Tensor) else None for arg in args]
 
 # %% tags=["wrong"] step="08.4" says="they have no slope"
-# -             out.requires_grad = any(parents) and out.dtype.kind == "f"
-# +             out.requires_grad = any(parents)
+# -             out.requires_grad = any(p is not None for p in parents) and out.dtype.kind == "f"
+# +             out.requires_grad = any(p is not None for p in parents)
 
 # %% tags=["wrong"] step="08.4" says="x is what the gradient is asked for"
-# -         if noted and writes and isinstance(parents[0], Leaf):
+# -         if noted and writes and parents[0] is args[0]:
 # -             raise RuntimeError("a leaf that requires grad is written to: use no_grad()")
 
 # %% tags=["wrong"] step="08.4" says="What was there before is overwritten"
@@ -363,7 +353,7 @@ check("08.7")
 #
 # The engine. `walk_back(outputs, grads, ends, keep)` gives a dictionary: for each leaf that the outputs were made from, and for
 # each history in `ends`, the gradient that arrived there. It begins with the gradients of the outputs, which arrive at the outputs'
-# histories. What arrives at a leaf or an end is an answer; what arrives at a note waits there. As long as notes wait, the latest has
+# histories. What arrives at a leaf, which is a tensor, or at an end is an answer; what arrives at a note waits there. As long as notes wait, the latest has
 # its turn: `note.backward(grad)` gives a gradient for each of `note.parents`, where it arrives; a parent that is None wants none. A
 # note that has had its turn is freed, unless `keep` is True: its `args`, `out` and `kept` become None.
 
@@ -384,8 +374,8 @@ check("08.8")
 # -             note.args = note.out = note.kept = None  # frees what it kept, and the circle through `out`
 
 # %% tags=["wrong"] step="08.8" says="its gradient is an answer"
-# -                 add_to(found if isinstance(node, Leaf) or node in ends else pending, node, grad)
-# +                 add_to(found if isinstance(node, Leaf) else pending, node, grad)
+# -                 add_to(found if isinstance(node, Tensor) or node in ends else pending, node, grad)
+# +                 add_to(found if isinstance(node, Tensor) else pending, node, grad)
 
 # %% tags=["wrong"] step="08.8" says="The latest note comes next"
 # -         note, grad = take_latest(pending)
@@ -395,7 +385,7 @@ check("08.8")
 # ## 08.9 What users call
 #
 # `backward(loss, grad)`: without a given gradient the loss must be one number (`ones` checks that, with a RuntimeError), and it
-# must require grad. It adds to `leaf.tensor.grad` of each leaf, in `no_grad`. `grad(function)` gives the function's gradient in
+# must require grad. It adds to the `grad` of each leaf, in `no_grad`. `grad(function)` gives the function's gradient in
 # its first argument, and it can be derived again: with a `Tape()` of its own (under vmap, in lesson 10, it will see single
 # examples), in `enable_grad`, on a copy of x that requires grad, and with `keep`. A function that does not depend on x has
 # gradient zero.
@@ -439,8 +429,8 @@ if passed("08.9"):
             print(step, loss.item())
 
 # %% tags=["wrong"] step="08.9" says="is added to what is there"
-# -             leaf.tensor.grad = part if leaf.tensor.grad is None else leaf.tensor.grad + part
-# +             leaf.tensor.grad = part
+# -             leaf.grad = part if leaf.grad is None else leaf.grad + part
+# +             leaf.grad = part
 
 # %% tags=["wrong"] step="08.9" says="Of two, there are two"
 # -     if loss.numel() != 1:

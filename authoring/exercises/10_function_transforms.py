@@ -1,8 +1,8 @@
 # %% [markdown]
 # # 10 Exercises: function transforms
 #
-# Nine exercises, three hours: two about transforms, half an hour, and seven steps of your own `mini/transforms.py`, two
-# hours and a half. Each is a sentence, a signature, an example and a check. Write your answer in place of the `raise`
+# Eight exercises, two hours and a half: two about transforms, half an hour, and six steps of your own `mini/transforms.py`,
+# two hours. Each is a sentence, a signature, an example and a check. Write your answer in place of the `raise`
 # line or the `...`, run the cell, run the check below it. If you are stuck, `hint("10.1")` gives the first of three
 # hints, and calling it again the next; hints cost nothing.
 
@@ -133,28 +133,29 @@ def hessian_products(f, x, vs):
 # %% [markdown]
 # ## 10.3 Boxes, and the layer that opens them
 #
-# What a transformed function computes with is a `Box`: a tensor that shows a layout and a dtype (that of its `value`), has no
-# numbers (it is a fake: its storage has None for data), and keeps `layer`, `value` and `tangent`. A `Transform` is a layer.
-# `owns(x)` says whether x is a box, and one *of its own*. Its `call(op, args)` asks that of all arguments: `mine` is a list of
-# booleans. If none is, the call goes on to the layers below. Else the result is `self.rule(op, args, mine, values)`, with the boxes of its own opened in `values`. A
-# `Write` whose first argument is not its own is a RuntimeError.
+# What a function under vmap computes with is a `Box`: a tensor that looks like one example. It has the dtype of its `value`, and the
+# sizes and strides of all its dimensions but the first, which is the batch; it has no numbers (it is a fake: its storage has None
+# for data), and keeps `layer` and `value`. `Batch` is the layer of one vmap. `owns(x)` says whether x is a box, and one *of its
+# own*. Its `call(op, args)` asks that of all arguments: `mine` is a list of booleans. If none is, the call goes on to the layers
+# below. Else the result is `self.rule(op, args, mine, values)`, with the boxes of its own opened in `values`. A `Write` whose
+# first argument is not its own is a RuntimeError.
 
 # %% step="10.3"
 class Box(Tensor):
-    """What a transformed function sees in place of a tensor. Only the layer that made it knows what is inside."""
+    """One example, as far as anyone can see. Only the layer that made it knows the batch inside, in dimension 0."""
 
-    def __init__(self, layer, layout, value, tangent=None):
+    def __init__(self, layer, value):
         """value: what is inside, a tensor, or a box of a layer below."""
 
 
-class Transform(Layer):
+class Batch(Layer):
     """Opens the boxes that are its own; what has none of them goes on to the layers below."""
 
     def owns(self, x):
         """Whether it is a box that this layer has made."""
 
     def call(self, op, args):
-        """The result of rule(op, args, mine, values), which subclasses have."""
+        """The result of rule(op, args, mine, values), the next step."""
 
 
 # %%
@@ -173,34 +174,31 @@ check("10.3")
 # +         if False:
 
 # %% tags=["wrong"] step="10.3" says="would be read as if"
-# -         super().__init__(Storage(None, value.dtype), layout)
-# +         super().__init__(value.storage, layout)
+# -         super().__init__(Storage(None, value.dtype), Layout(value.sizes[1:], value.strides[1:]))
+# +         super().__init__(value.storage, Layout(value.sizes[1:], value.strides[1:]))
+
+# %% tags=["wrong"] step="10.3" says="It shows one example"
+# -         super().__init__(Storage(None, value.dtype), Layout(value.sizes[1:], value.strides[1:]))
+# +         super().__init__(Storage(None, value.dtype), value.layout)
 
 # %% tags=["wrong"] step="10.3" says="is opened: x"
 # -         return self.rule(op, args, mine, [arg.value if own else arg for arg, own in zip(args, mine, strict=True)])
 # +         return self.rule(op, args, mine, args)
 
 # %% [markdown]
-# ## 10.4 A batch in a box
+# ## 10.4 Whole batches
 #
-# `Batch` is the layer of vmap. Inside of its boxes dimension 0 is the batch; outside they show one example, so `box(value)` has
-# the layout of all other dimensions. Write `rule` for what broadcasts, which is `Pointwise`, `Product` and `Write`: its values
-# are first `aligned(value, rank)` to the rank that the arguments show, by sizes of 1 *behind* the batch, since broadcasting
-# aligns at the right. A write returns the box that was written into. Every other op is `self.moved(op, rank, *values)` with
-# the rank that its first argument shows; that is the next step.
+# Inside of the boxes dimension 0 is the batch. Write `rule` for what broadcasts, which is `Pointwise`, `Product` and `Write`: its
+# values are first `aligned(value, rank)` to the rank that the arguments show, by sizes of 1 *behind* the batch, since
+# broadcasting aligns at the right. The result is a box of this layer; but a write returns the box that was written into. Every
+# other op is `self.moved(op, rank, *values)` with the rank that its first argument shows; that is the next step.
 
 # %% step="10.4"
-class Batch(Transform):
-    """The layer of one vmap."""
+def rule(self, op, args, mine, values):
+    """The op on what is inside of the boxes."""
 
-    def box(self, value):
-        """One example, as far as anyone can see."""
-
-    def rule(self, op, args, mine, values):
-        """The op on whole batches."""
-
-    def aligned(self, value, rank):
-        """Sizes of 1 behind the batch, so that broadcasting, which aligns at the right, leaves it on the left."""
+def aligned(self, value, rank):
+    """Sizes of 1 behind the batch, so that broadcasting, which aligns at the right, leaves it on the left."""
 
 
 # %%
@@ -211,12 +209,8 @@ check("10.4")
 # +         return value
 
 # %% tags=["wrong"] step="10.4" says="A write returns its first argument"
-# -             return args[0] if isinstance(op, Write) else self.box(out)
-# +             return self.box(out)
-
-# %% tags=["wrong"] step="10.4" says="It shows one example"
-# -         return Box(self, Layout(value.sizes[1:], value.strides[1:]), value)
-# +         return Box(self, value.layout, value)
+# -             return args[0] if isinstance(op, Write) else Box(self, out)
+# +             return Box(self, out)
 
 # %% tags=["wrong"] step="10.4" says="it has no batch"
 # -             out = op(*[self.aligned(value, rank) if own else value for value, own in zip(values, mine, strict=True)])
@@ -295,90 +289,47 @@ check("10.6")
 # +         if not sizes:
 
 # %% [markdown]
-# ## 10.7 A tangent beside each value
+# ## 10.7 Forwards, by two passes back
 #
-# `Forward` is the layer of jvp: its boxes hold a value and a tangent, how the value moves. `rule` computes the value; if it is no
-# float, that is the result. Else its tangent is `self.tangent(op, tangents, out, values)`, which is the next step; `tangents` are
-# those of the arguments, None where one is not ours. Two cases are special. A view's tangent is the view of the tangent. And a write is two writes, into value and tangent.
+# `jvp(function, x, t)` gives a pair: the value at x, and its tangent, how it moves when x moves along t. You have all that it needs.
+# Your `grad` of `(function(v) * g).sum()` at x is the way back: it multiplies g by the Jacobian *transposed*. Weighted with t and
+# summed up it is one number, which depends on g, and is linear in it. Take `grad` of that in g: it transposes once more, and is
+# the same at every g of the result's sizes. The caller's x is not to be written to.
 
 # %% step="10.7"
-class Forward(Transform):
-    """The layer of one jvp."""
+def jvp(function, x, t):
+    """The value at x, and how it changes when x moves along t.
 
-    def box(self, value, tangent):
-        """Shows the value's layout."""
-        return Box(self, value.layout, value, tangent)
-
-    def rule(self, op, args, mine, values):
-        """A box of the result and of its tangent."""
+    The way back multiplies what it begins with, g, by the Jacobian transposed. Its own way back transposes once more.
+    """
 
 
 # %%
 check("10.7")
 
-# %% tags=["wrong"] step="10.7" says="A write moves the tangent, too"
-# -             ops.copy_(args[0].tangent, args[1].tangent if mine[1] else full((), 0, args[0].dtype))
+# %% tags=["wrong"] step="10.7" says="leads the other way"
+# -     return out, grad(weighted)(out)
+# +     return out, grad(lambda v: (function(v) * out).sum())(x)
 
-# %% tags=["wrong"] step="10.7" says="A number does not move"
-# -         tangents = [arg.tangent if own else None for arg, own in zip(args, mine, strict=True)]
-# +         tangents = [arg.tangent for arg in args]
+# %% tags=["wrong"] step="10.7" says="weight each slope with it"
+# -         return (back * t).sum()
+# +         return back.sum()
 
-# %% tags=["wrong"] step="10.7" says="truth values do not move"
-# -         if out.dtype.kind != "f":
-# -             return out  # it does not move
+# %% tags=["wrong"] step="10.7" says="must depend on g"
+# -         back = grad(lambda v: (function(v) * g).sum())(x)
+# +         back = grad(lambda v: function(v).sum())(x)
 
-# %% tags=["wrong"] step="10.7" says="apply the view to it, and do not copy"
-# -             return self.box(out, op(args[0].tangent, *values[1:]))
-# +             return self.box(out, ops.clone(op(args[0].tangent, *values[1:])))
+# %% tags=["wrong"] step="10.7" says="was written to: clone it"
+# -     out = function(ops.clone(x))
+# +     out = function(x)
 
 # %% [markdown]
-# ## 10.8 How a result moves
+# ## 10.8 Whole matrices
 #
-# `tangent(op, tangents, out, values)`: what changes of the arguments do to the result, for every op there is, in five lines. You
-# have all rules already, for the other direction: `DERIVATIVES[op](g, out, *values)` multiplies g by the Jacobians *transposed*,
-# a part for each argument. It is linear in g. So multiply each part with the tangent of its argument, sum up all there is, and
-# take your `grad` of that in g: it transposes once more, and is the same at every g. A None among the tangents is left out.
+# `jacfwd(function)` gives the Jacobian: one jvp under your vmap, over all unit vectors, has a row for each *element of x*; in the
+# Jacobian these come last, so its sizes are the result's, then x's. And the Hessian is one line.
 
 # %% step="10.8"
-def tangent(self, op, tangents, out, values):
-    """What changes of the arguments do to the result; None: that one does not change.
-
-    An op's rule for the way back multiplies g by the Jacobian transposed. The rule's own way back transposes again.
-    """
-
-
-# %%
-check("10.8")
-
-# %% tags=["wrong"] step="10.8" says="leads the other way back"
-# -         return grad(weighted)(out)  # weighted is linear: its gradient is the same at every g of out's sizes
-# +         return DERIVATIVES[op](next(t for t in tangents if t is not None), out, *values)[0]
-
-# %% tags=["wrong"] step="10.8" says="their contributions are added up"
-# -             return sum([(part * t).sum() for part, t in back if t is not None])
-# +             return next((part * t).sum() for part, t in back if t is not None)
-
-# %% tags=["wrong"] step="10.8" says="one that does not move has none"
-# -             return sum([(part * t).sum() for part, t in back if t is not None])
-# +             return sum([(part * t).sum() for part, t in back])
-
-# %% tags=["wrong"] step="10.8" says="weighted with its tangent"
-# -             return sum([(part * t).sum() for part, t in back if t is not None])
-# +             return sum([part.sum() for part, t in back if t is not None])
-
-# %% [markdown]
-# ## 10.9 Whole matrices
-#
-# `jvp(function, x, t)` gives a pair: the value at x, and its tangent when x moves along t (zeros, if the result does not depend
-# on x). The caller's t is not to be written to. `jacfwd(function)` gives the Jacobian: one jvp under your vmap, over all unit
-# vectors, has a row for each *element of x*; in the Jacobian these come last, so its sizes are the result's, then x's. And the
-# Hessian is one line.
-
-# %% step="10.9"
-def jvp(function, x, t):
-    """The value at x, and how it changes when x moves along t."""
-
-
 def jacfwd(function):
     """The Jacobian, a column for each element of x: one jvp over all unit vectors at once."""
 
@@ -388,13 +339,13 @@ def hessian(function):
 
 
 # %%
-check("10.9")
+check("10.8")
 
 # %% [markdown]
-# Three layers and a tape, on one small function:
+# A layer and three tapes, on one small function:
 
 # %%
-if passed("10.9"):
+if passed("10.8"):
     from mini.tensor import tensor
     from mini.transforms import hessian as my_hessian
     from mini.transforms import vmap as my_vmap
@@ -402,23 +353,15 @@ if passed("10.9"):
     points = tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
     print(my_vmap(my_hessian(lambda v: (v**3).sum() + v[0] * v[1]))(points))
 
-# %% tags=["wrong"] step="10.9" says="not transposed"
+# %% tags=["wrong"] step="10.8" says="not transposed"
 # -         return reshape(ops.permute(columns, (*range(1, columns.dim()), 0)), (*columns.sizes[1:], *x.sizes))
 # +         return reshape(columns, (*columns.sizes[1:], *x.sizes))
 
-# %% tags=["wrong"] step="10.9" says="was written to: clone it"
-# -         out = function(layer.box(x, ops.clone(t)))
-# +         out = function(layer.box(x, t))
-
-# %% tags=["wrong"] step="10.9" says="a tangent of zeros"
-# -     return (out.value, out.tangent) if layer.owns(out) else (out, full(out.sizes, 0, x.dtype))
-# +     return (out.value, out.tangent) if layer.owns(out) else (out, t)
-
-# %% tags=["wrong"] step="10.9" says="The Jacobian of the gradient"
+# %% tags=["wrong"] step="10.8" says="The Jacobian of the gradient"
 # -     return jacfwd(grad(function))
 # +     return jacfwd(jacfwd(lambda v: function(v) * 2))
 
-# %% tags=["wrong"] step="10.9" says="the result's sizes, then x's"
+# %% tags=["wrong"] step="10.8" says="the result's sizes, then x's"
 # -         return reshape(ops.permute(columns, (*range(1, columns.dim()), 0)), (*columns.sizes[1:], *x.sizes))
 # +         return ops.permute(columns, (*range(1, columns.dim()), 0))
 

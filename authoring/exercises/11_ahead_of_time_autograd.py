@@ -359,7 +359,7 @@ def joint_graph(f):
 check("11.6")
 
 # %% tags=["wrong"] step="11.6" says="gradient zero"
-# -         return outputs + [found[end] if end in found else zeros_like(end.tensor) for end in ends]
+# -         return outputs + [found[end] if end in found else zeros_like(end) for end in ends]
 # +         return outputs + [found[end] for end in ends]
 
 # %% tags=["wrong"] step="11.6" says="it is not always 1"
@@ -367,8 +367,8 @@ check("11.6")
 # +         found = walk_back([o for o, _ in pairs], [ops.full(o.sizes, 1, o.dtype) for o, _ in pairs], ends)
 
 # %% tags=["wrong"] step="11.6" says="It gives the outputs, too"
-# -         return outputs + [found[end] if end in found else zeros_like(end.tensor) for end in ends]
-# +         return [found[end] if end in found else zeros_like(end.tensor) for end in ends]
+# -         return outputs + [found[end] if end in found else zeros_like(end) for end in ends]
+# +         return [found[end] if end in found else zeros_like(end) for end in ends]
 
 # %% tags=["wrong"] step="11.6" says="the call will need it"
 # -         f.differentiable = [output.requires_grad for output in outputs]

@@ -377,7 +377,7 @@ check("12.5")
 # ## 12.6 A layer of prims
 #
 # An op that is called goes down through the layers of the stack, and each may do something else instead. `Decompose` lets prims
-# pass and replaces the others by their rules. `call(op, args)` is called for each op; while it runs, the layer is off the stack,
+# pass and replaces the others by their `rules`. `call(op, args)` is called for each op; while it runs, the layer is off the stack,
 # so what a rule calls would pass by: `compute` enters the layer again for it. And it remembers: the same op of the same
 # arguments gives the same tensor as the first time. Tensors are the same if they are the same object. For numbers `==` is not
 # enough, as 0.0 == -0.0.
@@ -387,8 +387,8 @@ check("12.5")
 class Decompose(Layer):
     """Below it come prims only. The same op of the same arguments is computed once."""
 
-    def __init__(self):
-        self.known = {}
+    def __init__(self, rules=DECOMPOSITIONS):
+        self.rules, self.known = rules, {}
 
     def call(self, op, args):
         """What is known, or is computed now."""
@@ -402,8 +402,8 @@ check("12.6")
 
 # %% tags=["wrong"] step="12.6" says="enter it again"
 # -         with self:
-# -             return DECOMPOSITIONS[op](*args)
-# +         return DECOMPOSITIONS[op](*args)
+# -             return self.rules[op](*args)
+# +         return self.rules[op](*args)
 
 # %% tags=["wrong"] step="12.6" says="takes them for one key"
 # -         key = op, *[id(arg) if isinstance(arg, Tensor) else repr(arg) for arg in args]  # 1 == 1.0, and 0.0 == -0.0
@@ -426,11 +426,11 @@ check("12.6")
 #
 # `decompose(graph)` gives a new graph of prims with the same inputs and outputs. Run the old one within your layer, and trace
 # that: `trace(run, *examples, position=0)` records at the bottom of the stack. The examples are the fakes of the inputs. Leave
-# the tape out (`no_grad`). A graph that writes (`node.writes`) is refused with a RuntimeError.
+# the tape out (`no_grad`). A target may have other `rules`, which your layer is given. A graph that writes (`node.writes`) is refused with a RuntimeError.
 
 
 # %% step="12.7"
-def decompose(graph):
+def decompose(graph, rules=DECOMPOSITIONS):
     """The same outputs in prims. A graph with writes is made functional first: what is written to has two values."""
 
 

@@ -366,7 +366,7 @@ check("15.7")
 # takes it into its variable, by `REDUCTIONS`; else it goes to `store`, with the one place in memory that
 # `flatten(self.group.index(loop), loop.sizes)` makes of these variables. `store(w, loop, index, value)` gets that place as
 # `index`, and notes in `self.made`, for `(loop.buffer, str(index))`, the name. It writes it to memory only if the buffer is in `self.wanted`, or if
-# `self.read_later(loop)` and the loop is no reduction. `read_later(loop)`: does a loop of a later stage of this group read the
+# `self.read_later(loop)` and the loop is no reduction. `read_later(loop)`: does a loop of another stage of this group read the
 # loop's buffer (`self.group.reads(other)` are pairs of buffer and index)?
 
 # %% step="15.8"
@@ -402,15 +402,18 @@ check("15.8")
 # %% [markdown]
 # ## 15.9 Machine code, and threads
 #
-# `machine_code(source)` makes the text a function (`exec`, with `np`, `math` and `exp32` as its names) and gives it to
-# `numba.njit`, such that it lets other threads run, divides by zero as NumPy does, and may reorder sums but must keep NaN. Equal
-# texts are compiled once. `run_rows(code, rows, work, arrays)` calls `code(low, high, *arrays)`: all rows at once if `work` is
+# `machine_code(source, compiler, **names)` makes the text a function (`exec`, with `np`, `math`, `exp32` and what else is given
+# as its names) and gives it to the compiler. That is `FAST`: `numba.njit`, such that it lets other threads run, divides by zero
+# as NumPy does (`error_model`), and may reorder sums but must keep NaN (`fastmath`, a set of flags). Equal texts are compiled once. `run_rows(code, rows, work, arrays)` calls `code(low, high, *arrays)`: all rows at once if `work` is
 # less than `ENOUGH`, else in `THREADS` shares (but not more than rows, and at least one: there may be no rows), the first here and
 # the others in the `pool`. It comes back when all are done, and raises what one of them raised.
 
 # %% step="15.9"
+FAST = numba.njit(nogil=True)
+
+
 @functools.cache
-def machine_code(source):
+def machine_code(source, compiler=FAST, **names):
     """Equal kernels are compiled once: twelve layers alike cost one."""
 
 
@@ -430,8 +433,8 @@ check("15.9")
 # - @functools.cache
 
 # %% tags=["wrong"] step="15.9" says="forget that NaN and inf exist"
-# -     return numba.njit(nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})(names["kernel"])
-# +     return numba.njit(nogil=True, error_model="numpy", fastmath=True)(names["kernel"])
+# - FAST = numba.njit(nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+# + FAST = numba.njit(nogil=True, error_model="numpy", fastmath=True)
 
 # %% tags=["wrong"] step="15.9" says="cuts without a rest"
 # -     bounds = [rows * i // shares for i in range(shares + 1)]

@@ -309,8 +309,8 @@ def stays_in_piece(access, axis, piece):
 #
 # A `ProductStep` is made of a `Call`: `call.buffer` is the result's buffer, `call.arguments` are two pairs of a buffer and a
 # layout. It notes the call, no `epilogue`, and its `buffers`. `launch(batch)` gives a function of the memory, which has a flat
-# array for each buffer: that one computes the product with `np.matmul`; `array_of(memory, layout)` makes arrays of flat
-# memory. What depends on the batch alone is found out before, once: `at(layout, batch)` is a layout in numbers. If there is
+# array for each buffer: that one computes the product with `np.matmul`. `Tensor(Storage(array, dtype), layout).numpy()` is an
+# array of flat memory as a layout sees it. What depends on the batch alone is found out before, once: `at(layout, batch)` is a layout in numbers. If there is
 # an epilogue, the product is made in blocks of `block` rows, and after each `self.epilogue.run_part(memory, low, high)` runs
 # the rows that belong to it. They are counted in rows of its kernel, `at(self.epilogue.kernel.rows, batch)` in all.
 

@@ -329,7 +329,7 @@ def timed(names, run, known):
 # %% [markdown]
 # ## 17.4 The whole program
 #
-# `Program(graph)`: decompose, lower (`self.lower(graph)`), fuse, and make each group a step, in order: a `Call` a
+# `Program(graph)`: `decompose(graph, self.rules)`, lower (`Lowering(graph)`), fuse, and make each group a step, in order: a `Call` a
 # `ProductStep`, a group `self.kernel_step(group, wanted)`, where `wanted` are the buffers that have to be in memory after it,
 # because they are outputs or because another group reads them (`read_by`). A kernel that the last step takes becomes its
 # epilogue, and its buffers are that step's too. `self.lowering` keeps the lowering, `self.constants` the memory of the graph's
@@ -340,7 +340,7 @@ def timed(names, run, known):
 class Program:
     """A graph, compiled: called with tensors it gives tensors."""
 
-    lower, kernel_step, empty = Lowering, KernelStep, staticmethod(np.empty)
+    rules, kernel_step, empty = DECOMPOSITIONS, KernelStep, staticmethod(np.empty)
     take = give = staticmethod(lambda array: array)  # to the memory in which the kernels run, and from it
 
     def __init__(self, graph):

@@ -563,14 +563,14 @@ beside("07_frames", hook.region.graph_modules[0].code)
 # ## Exercises
 #
 # Open `work/07_frame_hook.ipynb`. Three exercises first, forty minutes: where tensors hide (spliced into the package), a hook
-# that remembers, and a prediction. Then come five steps of your own stack, an hour.
+# that remembers, and a prediction. Then come four steps of your own stack, three quarters of an hour.
 #
 # ## What you write
 #
-# `mini/frames.py`: a hook for the frames of your own interpreter. All that they call goes through `Frame.apply`, and while the
-# hook is entered, that is a function of yours. A call for real, where a graph has broken or where a frame is interpreted,
-# goes to the compiler if there is a tensor in sight. So a break in an outer function leaves the inner ones compiled, and a
-# whole program can be run with not one function of it decorated. What is disabled is left alone, and so is the compiler.
+# `mini/frames.py`: a hook for the frames of your own interpreter. All that they call goes through `Frame.apply`, and a frame of the
+# hook has another one, as your tracer has. A call for real, where a graph has broken or where a frame is interpreted, goes to the
+# compiler if there is a tensor in sight. So a break in an outer function leaves the inner ones compiled, and a whole program can
+# be run with not one function of it decorated. The compiler itself is left alone, since no such frame runs it.
 #
 # The package's hook sees more: every frame that CPython itself makes, in each thread by itself, also those that C code makes,
 # of which yours sees the callbacks of `sorted` and four others. It remembers its verdict beside the code, and looks after

@@ -126,7 +126,7 @@ def joint_graph(f):
         ends = [history(x) for x in inputs if x.requires_grad]
         pairs = [(o, t) for o, t in zip(outputs, tangents, strict=True) if o.requires_grad]
         found = walk_back([o for o, _ in pairs], [t for _, t in pairs], ends)
-        return outputs + [found[end] if end in found else zeros_like(end.tensor) for end in ends]
+        return outputs + [found[end] if end in found else zeros_like(end) for end in ends]
 
     with no_grad():
         outputs = f(*f.inputs)

@@ -16,7 +16,7 @@ Break("item needs a tensor's data")
 import types
 from collections.abc import Iterator, MappingView
 
-from mini.guards import Cache, other_batches, require_same_setting, sharing
+from mini.guards import Cache, other_batches, refilled, remade, require_same_setting, sharing
 from mini.interpreter import Frame, Items
 from mini.sizes import Size, at
 from mini.tensor import Tensor, tensor  # noqa: F401
@@ -37,59 +37,25 @@ class Copy:
             self.memo[id(value)] = self.new(value) if source is None else source.find(self.frame)
         return self.memo[id(value)]
 
-    def items(self, container):
-        """The items of a list, tuple or dict."""
-        if isinstance(container, dict):
-            return {self(key): self(value) for key, value in container.items()}
-        return [self(value) for value in container]
+    def alike(self, value, remember=lambda mine: mine):
+        """Another object of the same kind, of copies of its parts."""
+        return remade(value, lambda step, key, part: self(part), remember)
 
     # %% 06.6 new objects
     def new(self, value):
-        kind = type(value)
+        """Another object like this one, made of copies of its parts."""
         if isinstance(value, Tensor):
             return self.result_of(value)
-        if kind in (list, dict):
-            mine = self.memo[id(value)] = kind()  # before its items: it may lie in itself
-            return replace_items(mine, self.items(value))
-        if kind is tuple:
-            return tuple(self.items(value))
-        if kind is slice:
-            return slice(*self.items([value.start, value.stop, value.step]))
-        if kind is Size:
+        if isinstance(value, Size):
             return at(value, self.guards.batch_in(self.frame))
-        if kind is Items:
-            return Items(self(value.sequence), value.at)
-        if kind is types.CellType:
-            return self.new_cell(value)
-        if kind is types.FunctionType and value.__closure__:
-            return self.new_function(value)
-        if kind is types.MethodType:
-            return types.MethodType(self(value.__func__), self(value.__self__))
-        if kind is types.BuiltinMethodType and type(value.__self__) in (list, dict):
-            return getattr(self(value.__self__), value.__name__)
-        if isinstance(value, (Iterator, MappingView)):
-            raise Break(f"a {kind.__name__} that is alive where a graph ends")
-        return value  # a constant, a class, a function of the program
-
-    # %% given
-    def new_cell(self, value):
-        mine = self.memo[id(value)] = types.CellType()
-        if value != types.CellType():  # not empty
-            mine.cell_contents = self(value.cell_contents)
-        return mine
-
-    def new_function(self, value):
-        parts = value.__code__, value.__globals__, value.__name__, self(value.__defaults__), self(value.__closure__)
-        mine = types.FunctionType(*parts)
-        mine.__kwdefaults__ = self(value.__kwdefaults__)
-        return mine
-
-
-def replace_items(container, items):
-    """Another content for the same list or dict."""
-    container.clear()
-    container.extend(items) if isinstance(container, list) else container.update(items)
-    return container
+        if isinstance(value, types.CellType):
+            mine = self.memo[id(value)] = types.CellType()
+            if value != types.CellType():  # not empty
+                mine.cell_contents = self(value.cell_contents)
+            return mine
+        if isinstance(value, (Iterator, MappingView)) and not isinstance(value, Items):
+            raise Break(f"a {type(value).__name__} that is alive where a graph ends")
+        return self.alike(value, lambda mine: self.memo.setdefault(id(value), mine))
 
 
 # %% 06.7 the state where a trace ended, and its effects
@@ -98,16 +64,16 @@ class State:
 
     def __init__(self, trace, copy):
         end = trace.frame
-        self.contents = [(copy(container), copy.items(container)) for container in trace.changed.values()]
+        self.contents = [(copy(container), copy.alike(container)) for container in trace.changed.values()]
         self.attributes = [(copy(obj), name, copy(value)) for obj, name, value in trace.attributes.values()]
         self.attributes += [(copy(it), "at", it.at) for it, _, _ in trace.guards.known.values() if type(it) is Items]
-        self.locals, self.stack, self.at = copy.items(end.locals), copy.items(end.stack), end.at
+        self.locals, self.stack, self.at = copy.alike(end.locals), copy.alike(end.stack), end.at
         self.outcome = end.outcome and (end.outcome[0], copy(end.outcome[1]))
 
     def replay(self, frame):
         """The writes into the program's own objects happen now; then the frame stands where the trace ended."""
         for container, items in self.contents:
-            replace_items(container, items)
+            refilled(container, items)
         for obj, name, value in self.attributes:
             setattr(obj, name, value)
         frame.locals, frame.stack, frame.at, frame.outcome = self.locals, self.stack, self.at, self.outcome
@@ -157,17 +123,16 @@ class Region:
 
     def segment(self, frame):
         """The version that holds here, or a new one; None where one more would be too many, or can't be made."""
-        segment = self.cache.lookup(frame)
-        if segment is not None or self.cache.is_full(frame):
-            return segment
-        try:
-            others = other_batches(self.cache.here(frame), frame)
-            segment = Segment(frame, self.backend, others if self.dynamic is None else self.dynamic)
-        except Break:  # nothing was changed: the frame can run for real
-            return None
-        self.cache.insert(frame, segment)
+        segment, here = self.cache.lookup(frame), self.cache.here(frame)
+        if segment is None and len(here) < self.cache.limit:
+            try:
+                dynamic = other_batches(here, frame) if self.dynamic is None else self.dynamic
+                segment = Segment(frame, self.backend, dynamic)
+                here.insert(0, segment)
+            except Break:  # nothing was changed: the frame can run for real
+                pass
         return segment
 
     # %% given
     def entries(self):
-        return [entry for entries in self.cache.entries.values() for entry in entries]
+        return [entry for entries in self.cache.values() for entry in entries]

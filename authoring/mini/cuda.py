@@ -11,12 +11,10 @@ def kernel(low, high, x0, buf1):
             buf0_row = buf0_row + t0
         buf0_all = cuda.shared.array(128, np.float32)
         buf0_all[cuda.threadIdx.x] = buf0_row
-        for half in (64, 32, 16, 8, 4, 2, 1):
-            cuda.syncthreads()
-            if cuda.threadIdx.x < half:
-                buf0_all[cuda.threadIdx.x] = buf0_all[cuda.threadIdx.x] + buf0_all[cuda.threadIdx.x + half]
         cuda.syncthreads()
         buf0_row = buf0_all[0]
+        for other in range(1, 128):
+            buf0_row = buf0_row + buf0_all[other]
         cuda.syncthreads()
         for j0 in range(cuda.threadIdx.x, 1000, cuda.blockDim.x):
             t1 = x0[i0 * 1000 + j0]
@@ -25,19 +23,15 @@ def kernel(low, high, x0, buf1):
         cuda.syncthreads()
 """
 
-import functools
-import math
-
-import numpy as np
-from mini.emit import REDUCTIONS, Kernel, KernelStep
+from mini import ops
+from mini.emit import REDUCTIONS, Kernel, KernelStep, at, machine_code
 from mini.fusion import Lowering, decompose, fake, fuse, trace  # noqa: F401
-from mini.loops import Box, broadcast
+from mini.prims import DECOMPOSITIONS
 from mini.program import Program
-from mini.sizes import at
 from numba import config, cuda
 
 # %% given
-THREADS = 128  # of a block: a power of two
+THREADS = 128  # of a block
 BLOCKS = 1024  # at most
 config.CUDA_LOW_OCCUPANCY_WARNINGS = False  # a learner's graphs are small
 
@@ -60,28 +54,17 @@ class CudaKernel(Kernel):
         return f"range(cuda.threadIdx.x, {n}, cuda.blockDim.x)" if innermost else super().inner_range(n, innermost)
 
     def end_stage(self, w, reductions):
-        """Each thread has reduced its share; halves are put together until one is left, which all read."""
-        me = "cuda.threadIdx.x"
+        """Each thread has reduced its share. All shares lie side by side, and each thread puts them together."""
         for loop in reductions:
-            name = loop.buffer.name
-            combined = REDUCTIONS[loop.reduction].format(f"{name}_all[{me}]", f"{name}_all[{me} + half]")
-            w.line(f"{name}_all = cuda.shared.array({THREADS}, np.{loop.buffer.dtype})")
-            w.line(f"{name}_all[{me}] = {name}_row")
-            w.line(f"for half in {tuple(THREADS >> k for k in range(1, THREADS.bit_length()))}:")
-            w.line("    cuda.syncthreads()")
-            w.line(f"    if {me} < half:")
-            w.line(f"        {name}_all[{me}] = {combined}")
+            row, shares = f"{loop.buffer.name}_row", f"{loop.buffer.name}_all"
+            w.line(f"{shares} = cuda.shared.array({THREADS}, np.{loop.buffer.dtype})")
+            w.line(f"{shares}[cuda.threadIdx.x] = {row}")
             w.line("cuda.syncthreads()")
-            w.line(f"{name}_row = {name}_all[0]")
+            w.line(f"{row} = {shares}[0]")
+            w.line(f"for other in range(1, {THREADS}):")
+            w.line(f"    {row} = {REDUCTIONS[loop.reduction].format(row, f'{shares}[other]')}")
         if self.cooperative:
             w.line("cuda.syncthreads()")
-
-
-@functools.cache
-def gpu_code(source):
-    names = {"np": np, "math": math, "cuda": cuda}
-    exec(source, names)
-    return cuda.jit(names["kernel"], fastmath=False)
 
 
 class CudaKernelStep(KernelStep):
@@ -92,33 +75,13 @@ class CudaKernelStep(KernelStep):
     def launch(self, batch):
         rows = at(self.kernel.rows, batch)
         blocks = min(rows if self.kernel.cooperative else -(-rows // THREADS), BLOCKS)
-        if not blocks:
-            return lambda memory: None
-        code = gpu_code(self.kernel.source)[blocks, THREADS]
-        return lambda memory: code(0, rows, *[memory[buffer] for buffer in self.buffers])
-
-
-class CudaLowering(Lowering):
-    """Products are loops like others here: a sum over the inner dimension, each element of the result a row."""
-
-    def product(self, value, x, y):
-        def body(h, index):
-            *batch, i, j, k = index
-            left, right = broadcast((*batch, i, k), x.sizes), broadcast((*batch, k, j), y.sizes)
-            return h.call("mul", [x.at(h, left), y.at(h, right)], value.dtype, [x.dtype, y.dtype])
-
-        return self.store(Box(value.sizes, value.dtype, body), x.sizes[-1:], "sum")
+        code = machine_code(self.kernel.source, cuda.jit, cuda=cuda)
+        return lambda memory: blocks and code[blocks, THREADS](0, rows, *[memory[buffer] for buffer in self.buffers])
 
 
 class CudaProgram(Program):
-    """A program whose memory lies on the GPU: inputs go there, outputs come back."""
+    """A program whose memory lies on the GPU: inputs go there, outputs come back. Its products are loops."""
 
-    lower, kernel_step, take = CudaLowering, CudaKernelStep, staticmethod(cuda.to_device)
-
-    @staticmethod
-    def empty(count, dtype):
-        return cuda.device_array(count, dtype)
-
-    @staticmethod
-    def give(array):
-        return array.copy_to_host()
+    rules = DECOMPOSITIONS | {ops.matmul: lambda x, y: (x[..., None] * y[..., None, :, :]).sum(-2).to(x.dtype)}
+    kernel_step, empty, take = CudaKernelStep, staticmethod(cuda.device_array), staticmethod(cuda.to_device)
+    give = staticmethod(lambda array: array.copy_to_host())

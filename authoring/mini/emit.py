@@ -189,19 +189,20 @@ class Kernel:
             w.line(f"{self.argument(loop.buffer)}[{index}] = {value}")
 
     def read_later(self, loop):
-        stages = self.group.stages
-        mine = next(i for i, stage in enumerate(stages) if loop in stage.loops)
-        later = [other for stage in stages[mine + 1 :] for other in stage.loops]
-        return any(buffer is loop.buffer for other in later for buffer, _ in self.group.reads(other))
+        others = [other for stage in self.group.stages if loop not in stage.loops for other in stage.loops]
+        return any(buffer is loop.buffer for other in others for buffer, _ in self.group.reads(other))
 
 
 # %% 15.9 machine code, and threads
+FAST = numba.njit(nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+
+
 @functools.cache
-def machine_code(source):
+def machine_code(source, compiler=FAST, **names):
     """Equal kernels are compiled once: twelve layers alike cost one."""
-    names = {"np": np, "math": math, "exp32": exp32}
+    names |= {"np": np, "math": math, "exp32": exp32}
     exec(source, names)
-    return numba.njit(nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})(names["kernel"])
+    return compiler(names["kernel"])
 
 
 THREADS = min(os.cpu_count() or 1, 8)

@@ -1,13 +1,13 @@
 """Lesson 07. Calls are taken over without the caller asking: those of frames that run for real go to the compiler, too.
 
-`Frame.apply` is how a frame of the interpreter calls anything. While a hook is entered, it is another function.
+`Frame.apply` is how a frame of the interpreter calls anything. A frame of the hook has another one, as a tracer has.
 
 >>> def size(x):
 ...     return (x * x).sum().item()
 >>> def rank(tensors):
 ...     return sorted(tensors, key=size)
->>> with FrameHook() as hook:
-...     hook.call(rank, [tensor([3.0, 4.0]), tensor([1.0, 1.0])])
+>>> hook = FrameHook()
+>>> hook.call(rank, [tensor([3.0, 4.0]), tensor([1.0, 1.0])])
 [tensor([1.0, 1.0]), tensor([3.0, 4.0])]
 >>> [region.function.__name__ for region in hook.regions.values()]
 ['rank', 'size']
@@ -22,7 +22,6 @@ from mini.breaks import Region
 from mini.interpreter import Frame, Unsupported
 from mini.tensor import Tensor, tensor  # noqa: F401
 
-ORIGINAL = Frame.apply
 LIBRARY = {*sys.stdlib_module_names, "numpy", "mini"}
 SUSPENDED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 CALL_BACK = (sorted, map, filter, min, max)  # written in C, and given a function to call
@@ -54,41 +53,25 @@ def in_sight(value):
     return any(isinstance(part, Tensor) for part in [value, *parts])
 
 
-# %% 07.6 on and off
-def quiet(function):
-    """The same function, with the calls below it left alone: the compiler's own work must not be compiled."""
+# %% 07.6 the hook, and its frames
+class HookedFrame(Frame):
+    """A frame with one other answer to `apply`: what it calls, the hook is asked for."""
 
-    def call(*args, **kwargs):
-        before, Frame.apply = Frame.apply, ORIGINAL
-        try:
-            return function(*args, **kwargs)
-        finally:
-            Frame.apply = before
+    def __init__(self, hook, function, args, kwargs):
+        super().__init__(function, args, kwargs)
+        self.hook = hook
 
-    return call
+    def apply(self, function, *args, **kwargs):
+        return self.hook.call(function, *args, **kwargs)
 
 
-def disable(function):
-    """The same function, left alone: neither hook nor tracer looks into what is written in C, as `partial` is."""
-    return functools.partial(quiet(function))
-
-
-# %% 07.7 the hook
 class FrameHook:
-    """While it is entered, it answers the calls of the frames that run for real."""
+    """Answers the calls of its frames, and of all frames that these lead to."""
 
     def __init__(self, backend=lambda graph: graph.run):
-        self.regions, self.before, self.backend = {}, [], lambda graph: quiet(quiet(backend)(graph))
+        self.regions, self.backend = {}, backend
 
-    def __enter__(self):
-        self.before.append(Frame.apply)
-        Frame.apply = lambda frame, function, *args, **kwargs: self.call(function, *args, **kwargs)
-        return self
-
-    def __exit__(self, *error):
-        Frame.apply = self.before.pop()
-
-    # %% 07.8 a call is answered
+    # %% 07.7 a call is answered
     def call(self, function, *args, **kwargs):
         """By the compiler; where no tensor is in sight, by a frame whose calls come here in turn; or as it is."""
         taken, slots = behind(function, args)
@@ -97,7 +80,7 @@ class FrameHook:
         if taken is None or not may_be_taken(taken):
             return function(*args, **kwargs)
         try:
-            frame = Frame(taken, slots, kwargs)
+            frame = HookedFrame(self, taken, slots, kwargs)
         except Unsupported:
             return function(*args, **kwargs)
         if not any(map(in_sight, frame.locals.values())):

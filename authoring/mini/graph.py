@@ -46,10 +46,6 @@ class Graph:
         return node
 
     # %% given
-    def call(self, op, *args):
-        """Add a call, its sizes and dtype found out by fakes."""
-        return self.add(op, args, op.run(*[arg.value if isinstance(arg, Node) else arg for arg in args]))
-
     def __str__(self):
         lines = [f"def graph({', '.join(map(str, self.inputs))}):"]
         for node in self.nodes:

@@ -48,8 +48,8 @@ PRIMS = set(OPS.values()) - set(DECOMPOSITIONS) - {ops.copy_}
 class Decompose(Layer):
     """Below it come prims only. The same op of the same arguments is computed once."""
 
-    def __init__(self):
-        self.known = {}
+    def __init__(self, rules=DECOMPOSITIONS):
+        self.rules, self.known = rules, {}
 
     def call(self, op, args):
         key = op, *[id(arg) if isinstance(arg, Tensor) else repr(arg) for arg in args]  # 1 == 1.0, and 0.0 == -0.0
@@ -59,21 +59,21 @@ class Decompose(Layer):
 
     def compute(self, op, args):
         """By the op's rule, whose own calls come here, too; or below, if it is a prim."""
-        if op not in DECOMPOSITIONS:
+        if op not in self.rules:
             return op(*args)
         with self:
-            return DECOMPOSITIONS[op](*args)
+            return self.rules[op](*args)
 
 
 # %% 12.7 the decomposer
-def decompose(graph):
+def decompose(graph, rules=DECOMPOSITIONS):
     """The same outputs in prims. A graph with writes is made functional first: what is written to has two values."""
     writes = [node for node in graph.nodes if node.writes]
     if writes:
         raise RuntimeError(f"decompose: {writes[0]} writes: use functional(graph)")
 
     def run(*inputs):
-        with Decompose():
+        with Decompose(rules):
             return graph.run(*inputs)
 
     with no_grad():

@@ -12,13 +12,7 @@ import numpy as np
 from mini.emit import KernelStep, at, flatten
 from mini.fusion import Lowering, decompose, fake, fuse, numel, trace  # noqa: F401
 from mini.index import variables
-
-
-# %% given
-def array_of(memory, layout):
-    """The elements that a layout names in flat memory."""
-    item = memory.itemsize
-    return np.ndarray(layout.sizes, memory.dtype, memory, layout.offset * item, [item * n for n in layout.strides])
+from mini.tensor import Storage, Tensor
 
 
 # %% 16.5 a product, and what follows it block by block
@@ -38,7 +32,7 @@ class ProductStep:
         rows = self.epilogue and at(self.epilogue.kernel.rows, batch)
 
         def run(memory):
-            x, y, out = [array_of(memory[buffer], layout) for buffer, layout in places]
+            x, y, out = [Tensor(Storage(memory[buffer], buffer.dtype), layout).numpy() for buffer, layout in places]
             if not self.epilogue:
                 return np.matmul(x, y, out=out)
             count = len(out)

@@ -17,23 +17,12 @@ NUMBERS = count()  # of notes, in the order in which they are made
 
 
 # %% 08.2 where a history begins
-class Leaf:
-    """The beginning of a history: what arrives here is added to `tensor.grad`."""
-
-    parents = ()
-
-    def __init__(self, tensor):
-        self.tensor = tensor
-
-
 def history(x):
-    """The note that made x; its leaf, one and the same each time, if no note did; None if no gradient is wanted."""
+    """The note that made x; if there is none, x itself, where a gradient is wanted: a leaf; else None."""
     if getattr(x, "since", 0) < getattr(x.storage, "noted", 0):
         raise RuntimeError("this tensor was written to through another view: its history does not know that")
-    if x.grad_fn is None and x.requires_grad:
-        x.leaf = getattr(x, "leaf", None) or Leaf(x)
-        return x.leaf
-    return x.grad_fn
+    is_leaf = x.grad_fn is None and x.requires_grad
+    return x if is_leaf else x.grad_fn
 
 
 # %% 08.3 a note
@@ -61,7 +50,7 @@ class Note:
             raise RuntimeError(f"{self.op}: what its gradient needs was written to after it was computed")
         grads = DERIVATIVES[self.op](grad, self.out, *self.args)  # of its tensors, which come first
         wanted = zip(grads, self.args, self.parents, strict=False)
-        return [parent and ops.to(sum_to(g, arg.sizes), arg.dtype) for g, arg, parent in wanted]
+        return [p if p is None else ops.to(sum_to(g, arg.sizes), arg.dtype) for g, arg, p in wanted]
 
 
 # %% 08.4 the tape is a layer
@@ -72,14 +61,14 @@ class Tape(Layer):
 
     def call(self, op, args):
         parents = [history(arg) if isinstance(arg, Tensor) and self.enabled else None for arg in args]
-        noted, writes = any(parents) and op in DERIVATIVES, isinstance(op, Write)
-        if noted and writes and isinstance(parents[0], Leaf):
+        noted, writes = any(p is not None for p in parents) and op in DERIVATIVES, isinstance(op, Write)
+        if noted and writes and parents[0] is args[0]:
             raise RuntimeError("a leaf that requires grad is written to: use no_grad()")
         out = op(*args)
         out.since = out.storage.version
         if noted:
             parents = [None, parents[1]] if writes else parents  # what is overwritten does not count
-            out.requires_grad = any(parents) and out.dtype.kind == "f"
+            out.requires_grad = any(p is not None for p in parents) and out.dtype.kind == "f"
             out.grad_fn = Note(op, args, out, parents) if out.requires_grad else None
         if noted and writes and not out.is_fake:  # while tracing, writes through views are taken apart later
             out.storage.noted = out.since
@@ -181,7 +170,7 @@ def walk_back(outputs, grads, ends=(), keep=False):
     while True:
         for node, grad in arriving:
             if node is not None:
-                add_to(found if isinstance(node, Leaf) or node in ends else pending, node, grad)
+                add_to(found if isinstance(node, Tensor) or node in ends else pending, node, grad)
         if not pending:
             return found
         note, grad = take_latest(pending)
@@ -203,7 +192,7 @@ def backward(loss, grad=None):
         if not loss.requires_grad:
             raise RuntimeError("backward: this tensor does not require grad and has no history")
         for leaf, part in walk_back([loss], [ones(loss) if grad is None else grad]).items():
-            leaf.tensor.grad = part if leaf.tensor.grad is None else leaf.tensor.grad + part
+            leaf.grad = part if leaf.grad is None else leaf.grad + part
 
 
 def grad(function):

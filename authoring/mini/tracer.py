@@ -22,7 +22,7 @@ import re
 import types
 
 from mini.graph import Record
-from mini.guards import ALWAYS_THE_SAME, CONSTANTS, Guards, Source
+from mini.guards import ALWAYS_THE_SAME, Guards, fixed, local, on_stack
 from mini.interpreter import IN_PLACE, Frame, Items
 from mini.sizes import Size
 from mini.tensor import Tensor, fake  # noqa: F401
@@ -55,8 +55,8 @@ class Trace:
         self.input_sources, self.changed, self.attributes, self.made = [], {}, {}, {}
         self.frame = Tracer.__new__(Tracer)
         vars(self.frame).update(vars(frame), trace=self)
-        self.frame.locals = {name: self.read(Source(None, "local", name), v) for name, v in frame.locals.items()}
-        self.frame.stack = [self.read(Source(None, "stack", i), v) for i, v in enumerate(frame.stack)]
+        self.frame.locals = {name: self.read(local(name), v) for name, v in frame.locals.items()}
+        self.frame.stack = [self.read(on_stack(i), v) for i, v in enumerate(frame.stack)]
 
     def read(self, source, value):
         return self.guards.read(source, value, self.make_input)
@@ -99,7 +99,7 @@ class Tracer(Frame):
         if function is setattr:
             return self.set_attribute(*args)
         if function is operator.getitem and args[0] is self.globals:
-            return self.trace.read(Source(Source(None, "fixed", args[0]), "item", args[1]), args[0][args[1]])
+            return self.trace.read(fixed(args[0]).item(args[1]), args[0][args[1]])
         if isinstance(owner, Tensor) or getattr(function, "__module__", "") == "mini.ops":
             if getattr(function, "__name__", "") in NEEDS_DATA:
                 raise Break(f"{function.__name__} needs a tensor's data")
@@ -109,19 +109,16 @@ class Tracer(Frame):
         if isinstance(function, types.FunctionType):
             return self.inline(function, args, kwargs)
         if isinstance(type(function).__call__, types.FunctionType):
-            return self.inline(type(function).__call__, (function, *args), kwargs)
+            return self.apply(self.attribute(function, "__call__"), *args, **kwargs)
         return self.compute(function, owner, args, kwargs)
 
     # %% 04.8 going into a function
     def inline(self, function, args, kwargs):
-        """A frame of its own, which records into the same graph. A default value may be another one at the next call."""
-        defaults = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
-        fixed = all(isinstance(value, CONSTANTS + ALWAYS_THE_SAME) for value in defaults)
-        if not fixed and id(function) not in self.trace.made:
-            raise Break(f"{function.__name__} has a default value that can change")
+        """A frame of its own, which records into the same graph."""
         frame = Tracer(function, args, kwargs)
         frame.trace = self.trace
-        return frame.run()[1]
+        _, result = frame.run()
+        return result
 
     # %% 04.9 what Python does now
     def compute(self, function, owner, args, kwargs):
@@ -177,9 +174,9 @@ class Tracer(Frame):
             return self.inline(found.fget, (obj,), {})
         value = getattr(obj, name, *default)
         if isinstance(value, types.MethodType) and value.__self__ is obj:
-            trace.read(Source(Source(source, "attr", name), "attr", "__func__"), value.__func__)
-            return value
-        return trace.read(Source(source, "attr", name), value)
+            found = trace.read(source.attr(name).attr("__func__"), value.__func__)
+            return types.MethodType(found, obj)
+        return trace.read(source.attr(name), value)
 
     def set_attribute(self, obj, name, value):
         """Set when the graph has run; until then it is remembered."""
@@ -193,5 +190,5 @@ class Tracer(Frame):
     def source_of(self, obj):
         """A cell that the trace did not make stays: the function that closes over it is guarded."""
         if isinstance(obj, types.CellType) and id(obj) not in self.trace.made:
-            return self.trace.guards.source_of(obj) or Source(None, "fixed", obj)
+            return self.trace.guards.source_of(obj) or fixed(obj)
         return self.trace.guards.source_of(obj)

@@ -1,4 +1,4 @@
-"""Lesson 10. Two layers more: one that carries a batch along unseen (vmap), one that carries a tangent along (jvp).
+"""Lesson 10. A layer that carries a batch along unseen (vmap), and the way forwards, by two passes back (jvp).
 
 >>> x = tensor([[1.0, 2.0], [3.0, 4.0]])
 >>> vmap(lambda row: row / row.sum())(x)                       # written for one row
@@ -10,21 +10,21 @@ tensor([[6.0, 0.0], [0.0, 12.0]])
 """
 
 from mini import ops
-from mini.ops import AlongDim, Layer, Pointwise, Product, Reduction, View, Write, expand, full, reshape
-from mini.tape import DERIVATIVES, grad
+from mini.ops import AlongDim, Layer, Pointwise, Product, Reduction, Write, expand, reshape
+from mini.tape import grad
 from mini.tensor import Layout, Storage, Tensor, tensor, wrap  # noqa: F401
 
 
 # %% 10.3 boxes, and the layer that opens them
 class Box(Tensor):
-    """What a transformed function sees in place of a tensor. Only the layer that made it knows what is inside."""
+    """One example, as far as anyone can see. Only the layer that made it knows the batch inside, in dimension 0."""
 
-    def __init__(self, layer, layout, value, tangent=None):
-        super().__init__(Storage(None, value.dtype), layout)
-        self.layer, self.value, self.tangent = layer, value, tangent
+    def __init__(self, layer, value):
+        super().__init__(Storage(None, value.dtype), Layout(value.sizes[1:], value.strides[1:]))
+        self.layer, self.value = layer, value
 
 
-class Transform(Layer):
+class Batch(Layer):
     """Opens the boxes that are its own; what has none of them goes on to the layers below."""
 
     def owns(self, x):
@@ -38,22 +38,14 @@ class Transform(Layer):
             raise RuntimeError(f"{op} writes into a tensor from outside of the transform: all examples share it")
         return self.rule(op, args, mine, [arg.value if own else arg for arg, own in zip(args, mine, strict=True)])
 
-
-# --- vmap: the batch is dimension 0 of what is inside -----------------------------------------------------------------
-
-
-# %% 10.4 a batch in a box
-class Batch(Transform):
-    def box(self, value):
-        """One example, as far as anyone can see."""
-        return Box(self, Layout(value.sizes[1:], value.strides[1:]), value)
-
+    # %% 10.4 whole batches
     def rule(self, op, args, mine, values):
+        """The op on what is inside of the boxes."""
         if isinstance(op, (Pointwise, Product, Write)):
             rank = args[0].dim() if isinstance(op, Write) else max(x.dim() for x in args if isinstance(x, Tensor))
             out = op(*[self.aligned(value, rank) if own else value for value, own in zip(values, mine, strict=True)])
-            return args[0] if isinstance(op, Write) else self.box(out)
-        return self.box(self.moved(op, args[0].dim(), *values))
+            return args[0] if isinstance(op, Write) else Box(self, out)
+        return Box(self, self.moved(op, args[0].dim(), *values))
 
     def aligned(self, value, rank):
         """Sizes of 1 behind the batch, so that broadcasting, which aligns at the right, leaves it on the left."""
@@ -85,7 +77,7 @@ def vmap(function, in_dims=0):
         if len(sizes) != 1:
             raise ValueError(f"vmap: the batch has one size, not {sorted(sizes)}")
         with Batch() as layer:
-            result = function(*[x if dim is None else layer.box(moved_to_front(x, dim)) for x, dim in pairs])
+            result = function(*[x if dim is None else Box(layer, moved_to_front(x, dim)) for x, dim in pairs])
         return result.value if layer.owns(result) else expand(result, (*sizes, *result.sizes))
 
     return batched
@@ -96,49 +88,22 @@ def moved_to_front(x, dim):
     return ops.permute(x, (dim, *[d for d in range(x.dim()) if d != dim])) if dim else x
 
 
-# --- jvp: the tangent travels beside the value ------------------------------------------------------------------------
-
-
-# %% 10.7 a tangent beside each value
-class Forward(Transform):
-    def box(self, value, tangent):
-        return Box(self, value.layout, value, tangent)
-
-    def rule(self, op, args, mine, values):
-        if isinstance(op, Write):
-            ops.copy_(values[0], values[1])
-            ops.copy_(args[0].tangent, args[1].tangent if mine[1] else full((), 0, args[0].dtype))
-            return args[0]
-        out = op(*values)
-        if out.dtype.kind != "f":
-            return out  # it does not move
-        if isinstance(op, View):
-            return self.box(out, op(args[0].tangent, *values[1:]))
-        tangents = [arg.tangent if own else None for arg, own in zip(args, mine, strict=True)]
-        return self.box(out, self.tangent(op, tangents, out, values))
-
-    # %% 10.8 how a result moves
-    def tangent(self, op, tangents, out, values):
-        """What changes of the arguments do to the result; None: that one does not change.
-
-        An op's rule for the way back multiplies g by the Jacobian transposed. The rule's own way back transposes again.
-        """
-
-        def weighted(g):
-            back = zip(DERIVATIVES[op](g, out, *values), tangents, strict=False)
-            return sum([(part * t).sum() for part, t in back if t is not None])
-
-        return grad(weighted)(out)  # weighted is linear: its gradient is the same at every g of out's sizes
-
-
-# %% 10.9 whole matrices
+# %% 10.7 forwards, by two passes back
 def jvp(function, x, t):
-    """The value at x, and how it changes when x moves along t."""
-    with Forward() as layer:
-        out = function(layer.box(x, ops.clone(t)))
-    return (out.value, out.tangent) if layer.owns(out) else (out, full(out.sizes, 0, x.dtype))
+    """The value at x, and how it changes when x moves along t.
+
+    The way back multiplies what it begins with, g, by the Jacobian transposed. Its own way back transposes once more.
+    """
+
+    def weighted(g):  # it is linear: its gradient is the same at every g
+        back = grad(lambda v: (function(v) * g).sum())(x)
+        return (back * t).sum()
+
+    out = function(ops.clone(x))
+    return out, grad(weighted)(out)
 
 
+# %% 10.8 whole matrices
 def jacfwd(function):
     """The Jacobian, a column for each element of x: one jvp over all unit vectors at once."""
 

@@ -4,7 +4,7 @@ from collections import OrderedDict, defaultdict, namedtuple
 
 import pytest
 from mini.breaks import Region
-from mini.guards import Guards, Source, is_constant
+from mini.guards import Guards, fixed, is_constant, local
 from mini.interpreter import Frame
 from mini.tensor import Tensor, from_numpy, tensor
 
@@ -145,7 +145,20 @@ def test_a_second_call_with_another_world_gives_what_python_gives(function, firs
         assert same(wanted, got) and (not isinstance(got, Tensor) or got.dtype == wanted.dtype)
 
 
-@pytest.mark.parametrize("function, make", [(inner_function, lambda: (t, 2)), (bound_append, lambda: (t,))])
+def made():
+    def inner(x):
+        return x * 2
+
+    return inner
+
+
+def applied(x, function):
+    return function(x)
+
+
+@pytest.mark.parametrize(
+    "function, make", [(inner_function, lambda: (t, 2)), (bound_append, lambda: (t,)), (applied, lambda: (t, made()))]
+)
 def test_functions_and_methods_made_anew_need_no_new_version(function, make):
     region = Region(function)
     region(*make())
@@ -164,7 +177,7 @@ def test_a_storm_ends_at_the_limit_and_nothing_more_is_compiled():
 def test_an_unreadable_path_is_a_miss():
     frame = Frame(lambda box: None, (Box(parts=[1]),), {})
     guards = Guards()
-    source = Source(Source(None, "local", "box"), "attr", "parts")
+    source = local("box").attr("parts")
     guards.read(source, frame.locals["box"].parts, None)
     for parts in (None, [], [2], 3, {}):
         frame.locals["box"].parts = parts
@@ -178,7 +191,7 @@ def test_two_globals_of_the_same_name_are_told_apart():
     second["k"] = first["k"]
     guards = Guards()
     for module in (first, second):
-        guards.read(Source(Source(None, "fixed", module), "item", "k"), module["k"], None)
+        guards.read(fixed(module).item("k"), module["k"], None)
     assert guards.first_failing(None) is None
     second["k"] = [1]
     assert str(guards.first_failing(None)) == "b['k'] is a['k']"

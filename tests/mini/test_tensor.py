@@ -85,13 +85,6 @@ def test_sizes_broadcast_as_numpys(a, b):
         assert broadcast_sizes(a, b) == wanted
 
 
-@pytest.mark.parametrize("layout", LAYOUTS, ids=str)
-def test_contiguous_means_that_the_cells_are_in_order(layout):
-    here = cells(layout).reshape(-1)
-    in_order = (np.diff(here) == 1).all()
-    assert Tensor(Storage(np.arange(200), np.int64), layout).is_contiguous() == in_order
-
-
 def test_an_array_with_gaps_is_copied_and_a_dense_one_is_shared():
     array = np.arange(12)
     for part in (array[::2], array[::-1], array.reshape(3, 4).T, array.reshape(3, 4)[:, 1:], array[3:3]):

@@ -22,8 +22,8 @@ OWN_TENSOR = Step(
         " numpy() give, then, so that a write into the array is seen by both?",
         "np.ndarray(sizes, dtype, buffer, 0, strides) is an array over memory that exists. Its strides are bytes; ours"
         " are elements. The buffer begins at self.storage.data[self.layout.offset :].",
-        "is_contiguous: True if 0 is among the sizes; otherwise each dimension has size 1 or the stride that"
-        " contiguous_strides gives it. The offset doesn't matter.",
+        "A fake's storage has None for data: ask `self.is_fake` first, and raise a TypeError that says what was asked"
+        " for.",
     ),
 )
 TENSOR = "A tensor is a line"
@@ -102,21 +102,3 @@ def _(mini: Any) -> None:
     except Exception as error:
         raise WrongAnswer(f"numpy() of a fake: expected a TypeError, it raised {error!r}", why) from error
     raise WrongAnswer(f"numpy() of a fake: expected a TypeError, got {got!r}", why)
-
-
-@OWN_TENSOR.case("contiguous: row by row, without gaps", points=1, section="When strides run out")
-def _(mini: Any) -> None:
-    strict = "The stride of a dimension that has one element is never used: any value is right."
-    empty = "Without elements none is out of order: a size of 0 makes a tensor contiguous."
-    order = "In order means: the next element in reading order is the next cell. Compare with contiguous_strides."
-    for sizes in [(3,), (2, 3), (1, 3), (3, 1), (0,), (2, 0), (0, 2), ()]:
-        for strides in itertools.product((1, 2, 3, 6), repeat=len(sizes)):
-            path = visited(sizes, strides)
-            expected = path == list(range(len(path)))
-            got = outcome(made(mini, (sizes, strides, 0)).is_contiguous, ())
-            if got is not expected:
-                why = empty if 0 in sizes else strict if 1 in sizes else order
-                fact = f"is_contiguous() of sizes {sizes}, strides {strides}"
-                raise WrongAnswer(f"{fact}: expected {expected}, got {got!r}", why)
-    if outcome(made(mini, ((3,), (1,), 2)).is_contiguous, ()) is not True:
-        raise WrongAnswer("is_contiguous() of Layout((3,), (1,), 2): expected True", "Where it begins doesn't matter.")

@@ -17,15 +17,12 @@ OWN_APPLY = Step(
     minutes=25,
     hints=(
         "A chain of questions, each with a `return`; the last line is self.compute. What has its own way comes first:"
-        " getattr, setattr, and a global, which is self.trace.read(Source(Source(None, 'fixed',"
-        " globals), 'item', name),"
-        " value).",
+        " getattr, setattr, and a global, which is self.trace.read(fixed(globals).item(name), value).",
         "An op: its __self__ is a Tensor, or its __module__ is 'mini.ops'. Then just call it: the layer"
         " sees it. But not if"
         " its __name__ is in NEEDS_DATA.",
-        "Python functions are inlined: a MethodType is its __func__ with __self__ in front, an object"
-        " with a Python __call__"
-        " is type(function).__call__ with itself in front.",
+        "Python functions are inlined: a MethodType is its __func__ with __self__ in front. An object whose type has a"
+        " Python __call__: apply self.attribute(function, '__call__').",
     ),
 )
 TRACING, GONE, SOURCES = "Tracing by interpreting", "Python disappears", "Where a value came from"

@@ -20,9 +20,8 @@ OWN_ATTRIBUTES = Step(
         " has no source, or is a"
         " tensor or a container, plainly; a property, by inlining its fget; a method of the object; all"
         " else by trace.read.",
-        "A method is bound to the object, which is guarded already: read only its __func__,"
-        " Source(Source(source, 'attr',"
-        " name), 'attr', '__func__'), and give the method.",
+        "A method is bound to the object, which is guarded already: read only its __func__, from"
+        " source.attr(name).attr('__func__'), and give types.MethodType of that and the object.",
         "Setting: of a cell that the trace made, and of anything that has a"
         " source, and is set in the"
         " plain way, note self.trace.attributes[id(obj), name] = obj, name, value. All others: a Break.",
@@ -67,10 +66,7 @@ def _(mini: Any) -> None:
     model, x = Model(tensor([[1.0], [2.0]])), tensor([[1.0, 1.0]])
     trace = whole(mini, reads, (model, x), "Attributes of objects from outside are read, and guarded.")
     expected = ["matmul = matmul(x0, x1)", "mul = mul(matmul, 2)", "add = add(mul, 4)"]
-    why = (
-        "The weight lies outside: read it by trace.read, with Source(source, 'attr', name), and it is"
-        " an input, guarded."
-    )
+    why = "The weight lies outside: read it by trace.read, with source.attr(name), and it is an input, guarded."
     expect("the graph of x @ model.weight * model.scale + model.doubled", expected, lines(trace.record.graph), why)
     region = mini.breaks.Region(reads)
     before = region(model, x).tolist()

@@ -8,7 +8,7 @@ from minitorch_compile.course.checking.exercise import WrongAnswer
 from minitorch_compile.course.checking.step import Step
 
 from ..comparing import expect
-from .own_traces import breaks, lines, whole
+from .own_traces import lines, whole
 
 OWN_INLINING = Step(
     "04.8",
@@ -17,13 +17,12 @@ OWN_INLINING = Step(
     minutes=10,
     hints=(
         "A Tracer is a Frame: make one of the function and its arguments, give it this trace, and run it to its end.",
-        "run() gives a pair, ('return', value).",
-        "Default values of a function from outside must be of CONSTANTS + ALWAYS_THE_SAME, or it is a"
-        " Break. One that the"
-        " trace has made, id(function) in self.trace.made, may have any.",
+        "Its `trace` is self.trace: so it reads and records where you do. Give it both kinds of arguments.",
+        "frame = Tracer(function, args, kwargs); frame.trace = self.trace; frame.run() gives a pair, ('return',"
+        " value).",
     ),
 )
-SECTION, SOURCES = "Python disappears", "Where a value came from"
+SECTION = "Python disappears"
 OFFSET = 1
 
 
@@ -54,6 +53,14 @@ def _(mini: Any) -> None:
         raise WrongAnswer(f"an inner function uses the global OFFSET, and the guards are {said}", why)
 
 
+def named(x: Any, k: int, by: int = 1, *, more: int = 0) -> Any:
+    return x * k + by + more
+
+
+def calls_named(x: Any) -> Any:
+    return named(x, more=5, k=2)
+
+
 def remembers(x: Any, seen: list[Any] = []) -> Any:  # noqa: B006 (a default that changes is wanted)
     seen.append(1)
     return x * len(seen)
@@ -63,35 +70,17 @@ def called(x: Any) -> Any:
     return remembers(x)
 
 
-def harmless(x: Any, how: Any = factorial, n: int = 3, *, name: str = "a") -> Any:
-    return x * how(n) + len(name)
-
-
-def calls_harmless(x: Any) -> Any:
-    return harmless(x)
-
-
-def made_here(x: Any) -> Any:
-    scale = [2, 3]
-    return (lambda v, by=scale: v * by[1])(x)
-
-
-@OWN_INLINING.case("default values", points=2, section=SOURCES)
+@OWN_INLINING.case("names and defaults", points=2, section=SECTION)
 def _(mini: Any) -> None:
     x = mini.tensor.tensor([1.0])
+    why = "Arguments come by name, too, and some don't come: a frame knows what to do, if it is given both."
+    trace = whole(mini, calls_named, (x,), why)
+    expected = ["mul = mul(x0, 2)", "add = add(mul, 1)", "add1 = add(add, 5)"]
+    expect("the graph of named(x, more=5, k=2)", expected, lines(trace.record.graph), why)
     remembers.__defaults__ = ([],)
-    why = "A default value lives on between calls, and nobody guards it. If it can change, break."
-    breaks(mini, called, (x,), why)
-    if remembers.__defaults__ != ([],):
-        raise WrongAnswer("tracing has changed the list that is the default", why)
-    why = "Numbers, strings and functions can't change: go in."
-    trace = whole(mini, calls_harmless, (x,), why)
-    expect(
-        "a function with the defaults factorial, 3 and 'a'",
-        ["mul = mul(x0, 6)", "add = add(mul, 1)"],
-        lines(trace.record.graph),
-        why,
+    why = (
+        "A default value lives on between calls. It was read with its function, so it is guarded, and changed for real."
     )
-    why = "A function that the trace itself has made is new at each call, and so are its default values: go in."
-    trace = whole(mini, made_here, (x,), why)
-    expect("a lambda whose default is a list made here", ["mul = mul(x0, 3)"], lines(trace.record.graph), why)
+    region = mini.breaks.Region(called)
+    got = [region(x).tolist() for _ in range(3)], remembers.__defaults__[0]
+    expect("three calls of a function that counts in its default", ([[1.0], [2.0], [3.0]], [1, 1, 1]), got, why)

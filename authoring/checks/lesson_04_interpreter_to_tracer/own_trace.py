@@ -18,7 +18,7 @@ OWN_TRACE = Step(
         "What the real frame has is read, and what `read` gives lies in the trace's own slots and on its own stack.",
         "read(source, value) is self.guards.read(source, value, self.make_input); make_input appends the source to"
         " self.input_sources.",
-        "self.frame.locals = {name: self.read(Source(None, 'local', name), v) for name, v in frame.locals.items()}; the"
+        "self.frame.locals = {name: self.read(local(name), v) for name, v in frame.locals.items()}; the"
         " stack likewise, with 'stack' and the position. An input is self.record.input(tensor).",
     ),
 )

@@ -15,11 +15,11 @@ CACHE = Step(
     file="guards",
     minutes=15,
     hints=(
-        "self.entries has a list for each place; a place is where the frame stands and how much lies on its stack.",
+        "The dictionary has a list for each place; a place is where the frame stands and how much lies on its stack.",
         "lookup goes through the list from the front. The first entry of which no guard fails is taken out, put in"
         " front, and given.",
-        "here.insert(0, here.pop(i)); return entry. is_full compares len(here) with self.limit. why: the text of"
-        " entry.guards.first_failing(frame) for each entry here.",
+        "self.setdefault(place, []) gives what is there, or puts a new list there. here.insert(0, here.pop(i)); return"
+        " entry.",
     ),
 )
 SECTION = "Many versions, one door"
@@ -40,8 +40,27 @@ class Entry:
 def cache_of(mini: Any, *entries: Entry) -> tuple[Any, Any]:
     cache, frame = mini.guards.Cache(), frame_of(mini, x=0)
     for entry in reversed(entries):
-        cache.insert(frame, entry)
+        cache.here(frame).insert(0, entry)
     return cache, frame
+
+
+@CACHE.case("each place has its own", points=2, section=LIMIT)
+def _(mini: Any) -> None:
+    cache, frame = mini.guards.Cache(), frame_of(mini, x=1)
+    if cache.here(frame) != [] or cache.here(frame) is not cache.here(frame):
+        raise WrongAnswer(
+            "a place without entries: here gave another list each time, or no empty one",
+            "Who compiles puts the new entry into this list. Keep the new list in the dictionary: setdefault.",
+        )
+    cache.here(frame).append(Entry(mini, "a", 1))
+    for at, stack in ((5, []), (0, ["a value"])):
+        other = frame_of(mini, x=1)
+        other.at, other.stack = at, stack
+        if cache.lookup(other) is not None:
+            raise WrongAnswer(
+                f"compiled at instruction 0, found at instruction {at} with {len(stack)} values on the stack",
+                "A version goes on from one place. A frame that stands elsewhere, or has another stack, needs its own.",
+            )
 
 
 @CACHE.case("the first version that holds", points=2, section=SECTION)
@@ -67,42 +86,9 @@ def _(mini: Any) -> None:
     for x, expected in wanted.items():
         frame.locals["x"] = x
         cache.lookup(frame)
-        got = next(iter(cache.entries.values()))
+        got = next(iter(cache.values()))
         if got != expected:
             why = "The one that answered moves to the front, and the others keep their order."
             raise WrongAnswer(
                 f"after the version for x = {x} was looked up, the order is {got}: expected {expected}", why
             )
-
-
-@CACHE.case("each place has its own", points=1, section=SECTION)
-def _(mini: Any) -> None:
-    cache, frame = mini.guards.Cache(), frame_of(mini, x=1)
-    cache.insert(frame, Entry(mini, "a", 1))
-    for at, stack in ((5, []), (0, ["a value"])):
-        other = frame_of(mini, x=1)
-        other.at, other.stack = at, stack
-        if cache.lookup(other) is not None:
-            raise WrongAnswer(
-                f"compiled at instruction 0, found at instruction {at} with {len(stack)} values on the stack",
-                "A version goes on from one place. A frame that stands elsewhere, or has another stack, needs its own.",
-            )
-
-
-@CACHE.case("the limit, and why", points=2, section=LIMIT)
-def _(mini: Any) -> None:
-    cache, frame = mini.guards.Cache(), frame_of(mini, x=0)
-    for count in range(cache.limit + 1):
-        if cache.is_full(frame) is not (count == cache.limit):
-            raise WrongAnswer(
-                f"{count} versions, limit {cache.limit}: is_full gave {cache.is_full(frame)!r}",
-                "Full is a place that has as many versions as the limit: it is asked before one more is compiled.",
-            )
-        cache.insert(frame, Entry(mini, f"v{count}", count + 1))
-    cache, frame = cache_of(mini, Entry(mini, "a", 1), Entry(mini, "b", 2, 3))
-    got = outcome(cache.why, (frame,))
-    if got != ["x in (1,)", "x in (2, 3)"]:
-        raise WrongAnswer(
-            f"x = 0 was compiled for in neither version: why gave {got!r}, expected ['x in (1,)', 'x in (2, 3)']",
-            "Whoever pays for a recompilation asks which guard failed: tell the first of each version, as text.",
-        )

@@ -15,8 +15,8 @@ FIRST_FAILING = Step(
     file="guards",
     minutes=12,
     hints=(
-        "A guard has two halves: `text` for people, `holds` for the machine. `Guards` is a list of them.",
-        "check calls self.holds(frame) within a try. Reading a path that is gone raises AttributeError, LookupError,"
+        "A guard has two halves: `text` for people, `find` for the machine. `Guards` is a list of them.",
+        "check calls self.find(frame) within a try. Reading a path that is gone raises AttributeError, LookupError,"
         " TypeError or ValueError: then the guard does not hold.",
         "first_failing: next((guard for guard in self if not guard.check(frame)), None). source_of: the third of"
         " self.known[id(value)], or None.",
@@ -87,7 +87,7 @@ def _(mini: Any) -> None:
 def _(mini: Any) -> None:
     guards = mini.guards.Guards()
     mine, real, equal = [1], [1], [1]
-    source = mini.guards.Source(None, "local", "x")
+    source = mini.guards.local("x")
     guards.known[id(mine)] = guards.known[id(real)] = (mine, real, source)
     for value, expected in ((mine, source), (real, source), (equal, None)):
         got = outcome(guards.source_of, (value,))

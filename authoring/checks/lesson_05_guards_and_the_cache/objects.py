@@ -1,4 +1,4 @@
-"""Step 05.7: objects by their type, functions and methods although they are made anew."""
+"""Step 05.7: containers, functions and methods of the trace's own, made of parts."""
 
 from __future__ import annotations
 
@@ -13,25 +13,24 @@ from .own_frames import judge_worlds, read
 
 OBJECTS = Step(
     "05.7",
-    "objects, functions, methods",
+    "of other parts",
     file="guards",
     minutes=20,
     hints=(
-        "read_object: what is in ALWAYS_THE_SAME is guarded by identity, everything else by its type. The trace uses"
-        " the value itself.",
-        "A function without a closure is such an object. One with a closure is made by a `def` that runs at each call:"
-        " read its parts, by attribute: __code__, __closure__, __defaults__, __kwdefaults__.",
-        "A method: owner = part('attr', '__self__', value.__self__). For types.MethodType read __func__ and make"
-        " types.MethodType(function, owner); for a method written in C read __name__ and take getattr(owner, name)."
-        " What hangs on a module or on a class, such as len, is an object.",
+        "Three kinds: what REMADE has a row for, if it is not fixed; lists, dictionaries and tuples; all else,"
+        " which stays"
+        " itself.",
+        "names, make = REMADE[kind]: make takes the parts, in the order of names.split(). A new list or dictionary is"
+        " remember(kind()), and then its items are asked for; a tuple is made of them at the end.",
+        "refilled(mine, {part('key', key, key): part('item', key, item) for key, item in value.items()}) for a"
+        " dictionary;"
+        " for a list the parts of enumerate(value).",
     ),
 )
-SECTION = "Many versions, one door"
+SECTION, MANY = "Everything you read", "Many versions, one door"
 
 
 class Model:
-    size = 2
-
     def forward(self) -> None:
         """Nothing."""
 
@@ -54,45 +53,86 @@ def make_other(k: Any) -> Callable[..., Any]:
     return other
 
 
-@OBJECTS.case("an object by its type, a class or a module by identity", points=2, section=SECTION)
+def make_plain() -> Callable[..., Any]:
+    def plain(y: Any) -> Any:
+        return y
+
+    return plain
+
+
+@OBJECTS.case("a container of its own", points=2, section=SECTION)
 def _(mini: Any) -> None:
-    why = "A new object of the same class will do: what is read from it, is guarded when it is read."
-    judge_worlds(mini, {"x": Model()}, {"x": Model()}, True, why)
-    why = "An object of another class has other methods, even if the class is derived."
-    judge_worlds(mini, {"x": Model()}, {"x": Other()}, False, why)
-    for before, after in ((Model, Other), (math, mini), (len, max), (make, make_other)):
-        why = "A class, a module, a function at the outermost level: the program means this very one."
-        judge_worlds(mini, {"x": before}, {"x": before}, True, why)
-        judge_worlds(mini, {"x": before}, {"x": after}, False, why)
-    value = Model()
-    guards, _, used = read(mini, x=value)
-    if used["x"] is not value or str(guards.source_of(value)) != "x":
+    for value in ([1, [2]], {"a": [2]}, (1, [2])):
+        guards, _, used = read(mini, x=value)
+        if used["x"] != value or type(used["x"]) is not type(value):
+            raise WrongAnswer(f"for {value!r} the trace uses {used['x']!r}", "It is made of what `part` gave.")
+        if used["x"] is value:
+            raise WrongAnswer(
+                f"for {value!r} the trace uses the program's own object",
+                "Tracing changes lists, and may be given up. What the program owns must stay as it is till then.",
+            )
+        if str(guards.source_of(used["x"])) != "x" or str(guards.source_of(value)) != "x":
+            raise WrongAnswer(
+                f"the source of {value!r}, or of what the trace uses for it, is not known",
+                "Remember both: effects on the trace's list are done to the program's list later.",
+            )
+    judge_worlds(mini, {"x": {"a": [1]}}, {"x": {"a": [2]}}, False, "Each item is read, with a path of its own.")
+    key = mini.tensor.fake((1,))
+    got = mini.guards.remade(
+        {key: 1}, lambda step, key, item: f"{step} {item}" if step == "item" else step, lambda it: it
+    )
+    if got != {"key": "item 1"}:
         raise WrongAnswer(
-            f"for an object the trace uses {used['x']!r}", "It uses the object, and remembers its source."
+            f"the parts of {{fake: 1}} gave {got!r}", "A dictionary's keys are parts, too: part('key', ...)."
         )
 
 
-@OBJECTS.case("an inner function, made anew by each call", points=2, section=SECTION)
+@OBJECTS.case("a list that lies in itself", points=1, section=SECTION)
 def _(mini: Any) -> None:
-    why = "The `def` runs at each call and makes a new function, of the same code: guarded by identity, it is a storm."
+    value: list[Any] = [1]
+    value.append(value)
+    try:
+        _, _, used = read(mini, x=value)
+    except RecursionError:
+        raise WrongAnswer(
+            "x = [1, x]: reading it never ends",
+            "Remember the trace's list before its items are read. Then it is met a second time, and known.",
+        ) from None
+    if used["x"][1] is not used["x"]:
+        raise WrongAnswer("x = [1, x]: the trace's list does not lie in itself", "One object is one object.")
+
+
+@OBJECTS.case("functions: an inner one is made anew by each call", points=2, section=MANY)
+def _(mini: Any) -> None:
+    got = mini.guards.remade(make_plain, lambda step, key, item: item, lambda it: it)
+    if got is not make_plain:
+        why = "It has no closure and no defaults, so it is fixed: the program means this very one."
+        raise WrongAnswer(f"remade of a function at the outermost level gave {got!r}", why)
+    why = "The `def` runs at each call and makes a new function, of the same code: that must hold."
     judge_worlds(mini, {"x": make(2)}, {"x": make(2)}, True, why)
+    judge_worlds(
+        mini, {"x": make_plain()}, {"x": make_plain()}, True, "Without a closure it is the same if its code is."
+    )
     why = "Another code is another function."
     judge_worlds(mini, {"x": make(2)}, {"x": make_other(2)}, False, why)
-    why = "Its defaults are read when it is called: they are a part of it, and must be guarded."
+    why = "They are read when it is called: its defaults are a part of it, and must be guarded."
     judge_worlds(mini, {"x": make(2, 1)}, {"x": make(2, 5)}, False, why)
     function = make(2)
     guards, _, used = read(mini, x=function)
     cell = (function.__closure__ or ())[0]
-    if used["x"] is not function:
-        raise WrongAnswer("for a function with a closure the trace uses something else", "It uses the function.")
+    if used["x"](3) != function(3) or used["x"] is function:
+        raise WrongAnswer(
+            f"for a function with a closure the trace uses {used['x']!r}", "REMADE makes one of its parts."
+        )
     if str(guards.source_of(cell)) != "x.__closure__[0]":
         raise WrongAnswer(
             f"the source of its first cell: expected x.__closure__[0], got {guards.source_of(cell)}",
-            "What the function shares with the one around it lies in cells: read __closure__, so that they are known.",
+            "What the function shares with the one around it lies in cells: its __closure__ is a part, so they are"
+            " known.",
         )
 
 
-@OBJECTS.case("a bound method, made anew whenever it is asked for", points=2, section=SECTION)
+@OBJECTS.case("a bound method, made anew whenever it is asked for", points=2, section=MANY)
 def _(mini: Any) -> None:
     model, items = Model(), [1]
     why = "x.forward makes a new method object each time: guard its parts, not its identity."

@@ -15,7 +15,7 @@ def frame_of(mini: Any, **values: Any) -> Any:
 
 
 def local(mini: Any, name: str) -> Any:
-    return mini.guards.Source(None, "local", name)
+    return mini.guards.local(name)
 
 
 def read(mini: Any, **values: Any) -> tuple[Any, Any, dict[str, Any]]:

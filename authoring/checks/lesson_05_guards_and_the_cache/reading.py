@@ -15,11 +15,14 @@ READING = Step(
     file="guards",
     minutes=20,
     hints=(
-        "Four cases: a constant; a value that was met before; a tensor; anything else, which READERS has a reader for.",
+        "Four cases: a constant; a value that was met before; a tensor; anything else, of which `facts` says what"
+        " must hold.",
         "A constant: require that type and repr are as they were. One met before: known has what the trace uses for it;"
         " if it was found on another path, require that both paths lead to one object.",
         "A tensor: require about(source.find(frame)) == about(value), and remember make_input(source, value). Anything"
-        " else: READERS.get(type(value), read_object)(self, source, value, part), where part reads one step further.",
+        " else: text, *seen = facts(value); require that facts of what the source finds are (text, *seen); then"
+        " remember"
+        " remade(value, part, lambda mine: self.remember(mine, value, source)).",
     ),
 )
 SECTION = "Everything you read"
@@ -93,12 +96,10 @@ def _(mini: Any) -> None:
     judge_worlds(mini, {"a": one, "b": one}, {"a": one, "b": other}, False, why)
 
 
-@READING.case("anything else is read by its reader", points=1, section=SECTION)
+@READING.case("anything else is read part by part", points=1, section=SECTION)
 def _(mini: Any) -> None:
     judge_worlds(mini, {"x": [1, (2, "a")]}, {"x": [1, (2, "a")]}, True, "An equal list holds equal things.")
-    why = (
-        "READERS has a reader for lists, which asks `part` to read each item. part reads at Source(source, step, key)."
-    )
+    why = "remade asks `part` to read each item. part reads at source.item(key), or at source.attr(key)."
     judge_worlds(mini, {"x": [1, (2, "a")]}, {"x": [1, (2, "b")]}, False, why)
     guards, frame, _ = read(mini, x=[[1], [2]])
     frame.locals["x"][1][0] = 3

@@ -15,11 +15,12 @@ SOURCES = Step(
     file="guards",
     minutes=12,
     hints=(
-        "A path of one step begins in the frame (or at an object); any longer one is its base, and one step more.",
-        "find: for 'fixed' the key itself; for 'local' and 'stack' an item of frame.locals or frame.stack; else find"
-        " the base first, and take the item or the attribute of what you found.",
-        "base = self.base.find(frame), then base[self.key] or getattr(base, self.key). In the text a key is written"
-        " with {self.key!r}, an attribute without.",
+        "A path of one step begins in the frame (or at an object); any longer one is another source, and one step"
+        " more.",
+        "What finds is a function of the frame, written where the source is made: lambda frame: frame.locals[name]. One"
+        " that goes further finds with self.find(frame) first, and takes the item or the attribute of that.",
+        "Source(f'{self}.{name}', lambda frame: getattr(self.find(frame), name)); likewise for an item, whose key is"
+        " written in the text with {key!r}.",
     ),
 )
 SECTION = "What a graph leaves out"
@@ -31,9 +32,10 @@ class Box:
 
 
 def path(mini: Any, *steps: tuple[str, Any]) -> Any:
-    source = None
-    for kind, key in steps:
-        source = mini.guards.Source(source, kind, key)
+    (begin, key), *further = steps
+    source = getattr(mini.guards, begin)(key)
+    for kind, key in further:
+        source = getattr(source, kind)(key)
     return source
 
 
@@ -41,11 +43,15 @@ LOCAL, LIST = ("local", "x"), ("local", "items")
 FINDINGS: list[tuple[list[tuple[str, Any]], str, str]] = [
     ([LOCAL], "7", "A local variable is an item of frame.locals."),
     (
-        [("stack", 0)],
+        [("on_stack", 0)],
         "'bottom'",
         "A place on the stack is counted from the bottom: stack[0] is the value pushed first.",
     ),
-    ([("stack", 1)], "'top'", "A place on the stack is counted from the bottom: stack[0] is the value pushed first."),
+    (
+        [("on_stack", 1)],
+        "'top'",
+        "A place on the stack is counted from the bottom: stack[0] is the value pushed first.",
+    ),
     ([LIST, ("item", 1)], "'b'", "An item is taken of what the base leads to."),
     ([("local", "box"), ("attr", "width")], "3", "An attribute is a step of its own kind: getattr, and no item."),
     (
@@ -88,7 +94,7 @@ def _(mini: Any) -> None:
     globals_ = {"__name__": "shop"}
     texts: list[tuple[list[tuple[str, Any]], str]] = [
         ([LOCAL], "x"),
-        ([("stack", 2)], "stack[2]"),
+        ([("on_stack", 2)], "stack[2]"),
         ([LIST, ("item", 1)], "items[1]"),
         ([LIST, ("item", "a")], "items['a']"),
         ([("local", "self"), ("attr", "layers"), ("item", 0), ("attr", "weight")], "self.layers[0].weight"),

@@ -20,7 +20,9 @@ COPYING = Step(
         "Two kinds of values: what has a source lies in this call's frame; anything else the trace made, and it must be"
         " made anew.",
         "Keep the answer in self.memo by id(value), and look there before anything else.",
-        "source.find(self.frame), self.new(value). items: a dictionary's keys are copied as its values are.",
+        "source.find(self.frame), self.new(value). alike: remade(value, lambda step, key, part: self(part),"
+        " remember), and a"
+        " dictionary's keys are parts as well.",
     ),
 )
 SECTION = "What is carried over"
@@ -70,16 +72,16 @@ def _(mini: Any) -> None:
         raise WrongAnswer("a list that the trace made was not copied", "Each call makes a list of its own: new(value).")
 
 
-@COPYING.case("the items of a container", points=1, section=SECTION)
+@COPYING.case("of the same kind, of copies", points=1, section=SECTION)
 def _(mini: Any) -> None:
     guards, _ = guards_of(mini)
     key, value = mini.tensor.fake((1,)), mini.tensor.fake((1,))
     copy = copy_of(mini, guards, frame_of(mini))
-    why = "items gives a list of copies, of a dictionary a dictionary. What can be a value can be a key."
-    expect("items of (1, fake)", [1, "result 0"], outcome(copy.items, ((1, value),)), why)
+    why = "alike gives an object of the same kind, of copies. What can be a value can be a key."
+    expect("alike of (1, fake)", (1, "result 0"), outcome(copy.alike, ((1, value),)), why)
     expect(
-        "items of {fake: 2, 'k': fake}",
+        "alike of {fake: 2, 'k': fake}",
         {"result 1": 2, "k": "result 0"},
-        outcome(copy.items, ({key: 2, "k": value},)),
+        outcome(copy.alike, ({key: 2, "k": value},)),
         why,
     )

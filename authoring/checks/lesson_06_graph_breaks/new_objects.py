@@ -17,12 +17,15 @@ NEW_OBJECTS = Step(
     file="breaks",
     minutes=15,
     hints=(
-        "A tensor is self.result_of(value). Then a question for each kind of object: which parts does it have, and how"
-        " is another one made of their copies? self(part) copies a part.",
-        "A list may lie in itself: put the empty one into self.memo first, then fill it with replace_items. An Items"
-        " has a position. A method is bound to the copy of its object.",
-        "types.MethodType(self(value.__func__), self(value.__self__)); getattr(self(value.__self__), value.__name__)"
-        " for one of a list or dict. Iterator and MappingView raise Break. Everything else is `value` itself.",
+        "Four kinds need care: a tensor, a size, a cell, an iterator. For all others remade knows which parts there"
+        " are,"
+        " and how another one is made of them.",
+        "A list may lie in itself: remember is called with the empty one, and puts it into self.memo by id(value)."
+        " A cell"
+        " goes there, too, before its contents are copied.",
+        "self.alike(value, lambda mine: self.memo.setdefault(id(value), mine)). Iterator and MappingView raise"
+        " Break, but"
+        " an Items is an Iterator, too, and can be made again.",
     ),
 )
 SECTION = "What happened must happen again"
@@ -78,9 +81,7 @@ def _(mini: Any) -> None:
     items, fake = mini.interpreter.Items, mini.tensor.fake((1,))
     got = copied(mini, items([1, 2, fake, 4], 2))
     left = list(got) if isinstance(got, items) else got
-    expect(
-        "an Items of [1, 2, fake, 4] at 2, copied: what is left", ["result 0", 4], left, "Copy its sequence; keep `at`."
-    )
+    expect("an Items of [1, 2, fake, 4] at 2, copied: what is left", ["result 0", 4], left, "It goes on where it was.")
 
 
 @NEW_OBJECTS.case("methods, functions, cells", points=2, section=SECTION)
@@ -105,7 +106,7 @@ def _(mini: Any) -> None:
         "a function that returns a fake of the one around it",
         "result 0",
         outcome(got, ()),
-        "new_function copies cells.",
+        "The new function has a cell of its own, with a copy in it.",
     )
 
 

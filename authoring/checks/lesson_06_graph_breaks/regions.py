@@ -16,7 +16,9 @@ REGIONS = Step(
     minutes=20,
     hints=(
         "While the frame has no outcome: get the piece that begins where it stands, run it, do one step for real.",
-        "Get it from the cache. If there is none, ask is_full before making one, and insert what was made. A piece may"
+        "Get it from the cache. If there is none, compare how many are here with the limit, and put what was made"
+        " in front."
+        " A piece may"
         " have run to the frame's end: then there is nothing left to step over.",
         "run: segment is None means that the rest runs for real: frame.run(), and that is the end. segment(): None if"
         " the place is full, or if Segment(frame, self.backend) raises a Break.",
@@ -107,7 +109,8 @@ def _(mini: Any) -> None:
     if backend.made > region.cache.limit:
         raise WrongAnswer(
             f"twelve values of k: {backend.made} graphs were compiled, the limit is {region.cache.limit}",
-            "Ask is_full before compiling. Otherwise the storm goes on, and all that it makes is thrown away.",
+            "Compare with the limit before compiling. Otherwise the storm goes on, and all that it makes is thrown"
+            " away.",
         )
 
 

@@ -21,9 +21,9 @@ REPLAYING = Step(
         "Two halves. The constructor finds and copies everything, and changes nothing. `replay` changes, and computes"
         " nothing any more.",
         "trace.changed has containers of the trace. The program's own is guards.source_of(it).find(copy.frame); its new"
-        " content is copy.items(it). trace.attributes has (object, name, value).",
+        " content is copy.alike(it). trace.attributes has (object, name, value).",
         "Iterators from outside are among guards.known.values(), as (what the trace uses, the value, the source): for"
-        " each Items set the attribute `at` of its copy. replay: replace_items, setattr, then locals, stack, at and"
+        " each Items set the attribute `at` of its copy. replay: refilled, setattr, then locals, stack, at and"
         " outcome of the frame.",
     ),
 )
@@ -84,8 +84,7 @@ def _(mini: Any) -> None:
     box = Box(a=left, b=right)
     guards, used = guards_of(mini, box=box)
     source = guards.source_of(used["box"])
-    step = mini.guards.Source
-    a, b = (guards.read(step(source, "attr", name), getattr(box, name), None) for name in "ab")
+    a, b = (guards.read(source.attr(name), getattr(box, name), None) for name in "ab")
     frame = frame_of(mini, box=box)
     attributes = {(id(box), "a"): (box, "a", b), (id(box), "b"): (box, "b", a)}
     state = mini.breaks.State(trace_of(guards, attributes=attributes), copy_of(mini, guards, frame))

@@ -13,7 +13,7 @@ def guards_of(mini: Any, **values: Any) -> tuple[Any, dict[str, Any]]:
     def make_input(source: Any, tensor: Any) -> Any:
         return mini.tensor.fake(tensor.sizes, tensor.dtype)
 
-    return guards, {n: guards.read(mini.guards.Source(None, "local", n), v, make_input) for n, v in values.items()}
+    return guards, {n: guards.read(mini.guards.local(n), v, make_input) for n, v in values.items()}
 
 
 def copy_of(mini: Any, guards: Any, frame: Any) -> Any:

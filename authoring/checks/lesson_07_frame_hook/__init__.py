@@ -4,7 +4,6 @@ from .answered_calls import ANSWERED_CALLS
 from .behind_calls import BEHIND_CALLS
 from .captured_functions import CAPTURED_FUNCTIONS
 from .hidden_tensors import HIDDEN_TENSORS
-from .on_and_off import ON_AND_OFF
 from .own_hook import OWN_HOOK
 from .remembering_hook import REMEMBERING_HOOK
 from .worth_taking import WORTH_TAKING
@@ -16,7 +15,6 @@ EXERCISES = (
     CAPTURED_FUNCTIONS,
     BEHIND_CALLS,
     WORTH_TAKING,
-    ON_AND_OFF,
     OWN_HOOK,
     ANSWERED_CALLS,
 )

@@ -1,4 +1,4 @@
-"""Step 07.8: who answers a call."""
+"""Step 07.7: who answers a call."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from minitorch_compile.course.checking.exercise import WrongAnswer, outcome
 from minitorch_compile.course.checking.step import Step
 
 ANSWERED_CALLS = Step(
-    "07.8",
+    "07.7",
     "a call is answered",
     file="frames",
     minutes=20,
     hints=(
-        "Four ways out: no Python function, or one that may not be taken; one that Frame refuses; no tensor in"
+        "Four ways out: no Python function, or one that may not be taken; one that the frame refuses; no tensor in"
         " sight; and"
         " the compiler. The first two call the function as it is.",
-        "frame = Frame(taken, slots, kwargs) may raise Unsupported. in_sight is asked of each of"
+        "frame = HookedFrame(self, taken, slots, kwargs) may raise Unsupported. in_sight is asked of each of"
         " frame.locals.values().",
         "A Region for each code and its globals: self.regions.setdefault((taken.__code__, id(taken.__globals__)),"
         " Region(taken, self.backend)), and its run(frame). For CALL_BACK replace args and kwargs by what self.seen"
@@ -90,11 +90,10 @@ def judge(mini: Any, function: Any, args: tuple[Any, ...], regions: list[str], w
     """Under the hook the function gives what it gives, and these functions have gone to the compiler."""
     hook, backend = hook_of(mini)
     expected = numbers(function(*args))
-    with hook:
-        for _ in range(2):
-            got = numbers(outcome(hook.call, (function, *args)))
-            if got != expected:
-                raise WrongAnswer(f"{function.__name__} under the hook: expected {expected}, got {got!r}", why)
+    for _ in range(2):
+        got = numbers(outcome(hook.call, (function, *args)))
+        if got != expected:
+            raise WrongAnswer(f"{function.__name__} under the hook: expected {expected}, got {got!r}", why)
     if sorted(names(hook)) != sorted(regions):
         fact = f"{function.__name__} was called twice under the hook: compiled were {names(hook)}, expected {regions}"
         raise WrongAnswer(fact, why)
@@ -106,7 +105,7 @@ def _(mini: Any) -> None:
     x = mini.tensor.tensor([1.0, 3.0])
     judge(mini, len, ([1, 2],), [], "A function written in C is called as it is.")
     judge(mini, x.sum, (), [], "A method of a tensor belongs to the machine: it may not be taken.")
-    why = "Your interpreter refuses a function with `try`. Frame raises Unsupported; then CPython runs it."
+    why = "Your interpreter refuses a function with `try`. The frame raises Unsupported; then CPython runs it."
     judge(mini, tries, (x,), [], why)
 
 
@@ -135,8 +134,7 @@ def _(mini: Any) -> None:
     tensors = [mini.tensor.tensor([3.0, 4.0]), mini.tensor.tensor([1.0])]
     why = "sorted is written in C, and calls size itself. Give it, in place of each function, one that calls it here."
     hook, _ = hook_of(mini)
-    with hook:
-        got = outcome(hook.call, (rank, tensors))
+    got = outcome(hook.call, (rank, tensors))
     if got != [[1.0], [3.0, 4.0]] or "size" not in names(hook):
         raise WrongAnswer(
             f"rank, which sorts by size, gave {got!r}; compiled were {names(hook)}, and size must be", why

@@ -63,7 +63,7 @@ def _(mini: Any) -> None:
         if op not in mini.tape.DERIVATIVES:
             raise WrongAnswer(f"DERIVATIVES has no rule for {name}", "It gets a line, as the others.")
         out = op.run(*args)
-        parents = [mini.tape.Leaf(arg) if at < len(shapes) else None for at, arg in enumerate(args)]
+        parents = [arg if at < len(shapes) else None for at, arg in enumerate(args)]
         g = rng.uniform(0.5, 2, out.sizes)
         got = tried(f"the gradient of {asked}", why, mini.tape.Note(op, args, out, parents).backward, doubles(mini, g))
         for at in range(len(shapes)):
@@ -77,7 +77,7 @@ def _(mini: Any) -> None:
 def _(mini: Any) -> None:
     x = doubles(mini, [[3.0, 1.0, 3.0], [0.0, 5.0, 1.0]])
     args = (x, (1,), False)
-    note = mini.tape.Note(mini.ops.amax, args, mini.ops.amax.run(*args), [mini.tape.Leaf(x), None, None])
+    note = mini.tape.Note(mini.ops.amax, args, mini.ops.amax.run(*args), [x, None, None])
     got = tried("amax", "", note.backward, doubles(mini, [1.0, 1.0]))[0].tolist()
     if got != [[0.5, 0, 0.5], [0, 1, 0]]:
         why = "Elements that are equally large share the gradient: divide by how many they are."

@@ -25,7 +25,7 @@ NOTES = Step(
         " with (None, out, *args) and keep (x, x.storage.version) of tensors whose name has no underscore in front.",
         "backward: refuse if args is None, or if a version is another than noted. Then zip the rule's"
         " gradients, the arguments and the"
-        " parents: `parent and ops.to(sum_to(g, arg.sizes), arg.dtype)`.",
+        " parents: ops.to(sum_to(g, arg.sizes), arg.dtype), or None where the parent is None.",
     ),
 )
 OUT = -1  # the result comes last, after the arguments
@@ -61,17 +61,16 @@ def _(mini: Any) -> None:
 def _(mini: Any) -> None:
     tape, mul = mini.tape, mini.ops.mul
     x, y = mini.tensor.tensor([[1.0, 2.0]]), doubles(mini, [[3.0], [4.0]])
-    leaf = tape.Leaf(x)
-    note = tape.Note(mul, (x, y), mul.run(x, y), [leaf, None])
-    if list(note.parents) != [leaf, None]:
+    note = tape.Note(mul, (x, y), mul.run(x, y), [x, None])
+    if list(note.parents) != [x, None]:
         raise WrongAnswer(
-            f"Note(mul, (x, y), x * y, [leaf, None]).parents: {note.parents!r}", "They are kept for the engine."
+            f"Note(mul, (x, y), x * y, [x, None]).parents: {note.parents!r}", "They are kept for the engine."
         )
     text = "the gradient of mul for x of sizes (1, 2), y of sizes (2, 1)"
     got = tried(text, "", note.backward, doubles(mini, [[1.0, 10.0], [100.0, 1000.0]]))
     if len(got) != 2 or got[1] is not None:
         raise WrongAnswer(
-            f"Note(..., [leaf, None]).backward(g) gave {got!r}", "One for each argument; None where no parent wants it."
+            f"Note(..., [x, None]).backward(g) gave {got!r}", "One for each argument; None where no parent wants it."
         )
     expect(f"{text}: its sizes", (1, 2), got[0].sizes, "A gradient is of its argument's sizes: sum_to.")
     expect(text, [[403.0, 4030.0]], got[0].tolist(), "g * y, summed over the rows that x was copied to.")
@@ -81,7 +80,7 @@ def _(mini: Any) -> None:
         got[0].dtype.name,
         "x is float32, y is float64. A gradient has its argument's dtype.",
     )
-    note = tape.Note(mul, (x, 3), mul.run(x, 3), [leaf, None])
+    note = tape.Note(mul, (x, 3), mul.run(x, 3), [x, None])
     got = tried("the gradient of x * 3", "A plain number is an argument, too, and no tensor.", note.backward, x)
     expect("the gradient of x * 3, g = [[1, 2]]", [[3.0, 6.0]], got[0].tolist(), "g * y.")
 
@@ -96,7 +95,7 @@ def _(mini: Any) -> None:
             op = getattr(ops, name)
             args = tuple(mini.tensor.tensor([2.0]) for _ in range(2 if name in ("add", "mul") else 1))
             out = op.run(*args)
-            note = mini.tape.Note(op, args, out, [mini.tape.Leaf(arg) for arg in args])
+            note = mini.tape.Note(op, args, out, list(args))
             ops.copy_.run((*args, out)[written], g)
             text = (
                 f"{name}, then its {'result' if written == OUT else f'argument {written}'} is written to, then backward"
@@ -111,7 +110,7 @@ def _(mini: Any) -> None:
 @NOTES.case("a note that was freed", points=1, section="What can go wrong")
 def _(mini: Any) -> None:
     x = mini.tensor.tensor([2.0])
-    note = mini.tape.Note(mini.ops.exp, (x,), x, [mini.tape.Leaf(x)])
+    note = mini.tape.Note(mini.ops.exp, (x,), x, [x])
     note.args = note.out = note.kept = None  # as the engine frees it
     must_raise(
         "args, out and kept are None: backward(g)",

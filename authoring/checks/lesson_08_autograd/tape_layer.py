@@ -22,7 +22,8 @@ TAPE_LAYER = Step(
         "out = op(*args) computes it in the layers below. Then out.since = out.storage.version, and if"
         " there is something to note and"
         " out's dtype is a float: requires_grad and grad_fn = Note(...).",
-        "A write: refuse if parents[0] is a Leaf; after it the parents are [None, parents[1]], and the history is None"
+        "A write: refuse if parents[0] is args[0], a leaf; after it the parents are [None, parents[1]], and the"
+        " history is None"
         " if both are; out.storage.noted is out.since unless out is a fake.",
     ),
 )

@@ -7,11 +7,10 @@ from .hessian_products import HESSIAN_PRODUCTS
 from .jacobians import JACOBIANS
 from .moved_dims import MOVED_DIMS
 from .own_vmap import OWN_VMAP
-from .tangent_rules import TANGENT_RULES
 from .tangents import TANGENTS
 
 TITLE = "10 function transforms"
 EXERCISES = (
     *(FAULTS, HESSIAN_PRODUCTS),
-    *(BOXES, BATCHES, MOVED_DIMS, OWN_VMAP, TANGENTS, TANGENT_RULES, JACOBIANS),
+    *(BOXES, BATCHES, MOVED_DIMS, OWN_VMAP, TANGENTS, JACOBIANS),
 )

@@ -1,4 +1,4 @@
-"""Exercise 10.4: a batch in a box."""
+"""Exercise 10.4: whole batches."""
 
 from __future__ import annotations
 
@@ -13,40 +13,23 @@ from .looping import judge_loop, numbers
 
 BATCHES = Step(
     "10.4",
-    "a batch in a box",
+    "whole batches",
     file="transforms",
     minutes=25,
     hints=(
-        "box: Box(self, Layout(value.sizes[1:], value.strides[1:]), value). What is outside sees the"
-        " layout of one example.",
+        "Two questions: is it an op that broadcasts, and which of its values have a batch? Only these are aligned.",
         "Broadcasting aligns at the right. The rank is the largest dim() among the arguments that are"
         " tensors, as they look from outside."
         " A value needs rank + 1 dimensions: its batch, as many 1 as are missing, then the rest.",
         "Only values that are mine are aligned. For a Write the rank is the first argument's; its result"
         " is args[0], the box that was"
-        " written into. Whatever is no Pointwise, Product or Write: self.box(self.moved(op, args[0].dim(), *values)).",
+        " written into. Whatever is no Pointwise, Product or Write: Box(self, self.moved(op, args[0].dim(), *values)).",
     ),
 )
 SECTION = "Pointwise: dimensions are aligned"
 LEFT = (
     "Aligned at the right, the batch meets a dimension of the other. Put sizes of 1 behind it: so it stays on the left."
 )
-
-
-@BATCHES.case("what a box shows", points=1, section="One example stands for all")
-def _(mini: Any) -> None:
-    value = doubles(mini, numbers((2, 3, 4)))
-    turned = mini.ops.permute.run(value, (2, 0, 1))
-    for inside, sizes, strides in ((value, (3, 4), (4, 1)), (turned, (2, 3), (12, 4))):
-        box = tried("Batch().box(value)", "", mini.transforms.Batch().box, inside)
-        why = "It shows one example: all dimensions but the first, and their strides."
-        expect(
-            f"a batch of sizes {inside.sizes}, boxed: sizes and strides",
-            (sizes, strides),
-            (box.sizes, box.strides),
-            why,
-        )
-        expect("the value inside", True, box.value is inside, "Nothing is copied.")
 
 
 @BATCHES.case("element by element", points=2, section=SECTION)
@@ -81,8 +64,8 @@ def _(mini: Any) -> None:
     for sizes, text in (((2, 2), "each example its own"), ((2,), "shared")):
         x, y = doubles(mini, numbers((2, 2)) * 0), doubles(mini, numbers(sizes))
         with mini.transforms.Batch() as layer:
-            box = layer.box(x)
-            got = tried(f"x.copy_(y), y {text}", "", mini.ops.copy_, box, layer.box(y) if len(sizes) == 2 else y)
+            box, other = (mini.transforms.Box(layer, value) for value in (x, y.reshape(-1, 2)))
+            got = tried(f"x.copy_(y), y {text}", "", mini.ops.copy_, box, other if len(sizes) == 2 else y)
         if got is not box:
             raise WrongAnswer(
                 "x.copy_(y) gave another box than x", "A write returns its first argument, here that very box."

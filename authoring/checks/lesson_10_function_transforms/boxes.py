@@ -8,6 +8,8 @@ from minitorch_compile.course.checking.exercise import WrongAnswer
 from minitorch_compile.course.checking.step import Step
 
 from ..comparing import expect, must_raise, tried
+from ..lesson_08_autograd.nudging import doubles
+from .looping import numbers
 
 BOXES = Step(
     "10.3",
@@ -15,7 +17,7 @@ BOXES = Step(
     file="transforms",
     minutes=15,
     hints=(
-        "A box is a tensor without numbers: super().__init__(Storage(None, value.dtype), layout). So"
+        "A box is a tensor without numbers: super().__init__(Storage(None, value.dtype), Layout(...)). So"
         " whoever asks it for numbers is told no.",
         "mine says of each argument whether it is a box of this very layer. If there is none, the call is"
         " none of our business: return"
@@ -31,7 +33,7 @@ SECTION = "Batches of batches"
 def spy(mini: Any) -> tuple[Any, list[Any]]:
     seen: list[Any] = []
 
-    class Spy(mini.transforms.Transform):
+    class Spy(mini.transforms.Batch):
         def rule(self, op: Any, args: Any, mine: Any, values: Any) -> Any:
             seen.append((self, op, args, list(mine), list(values)))
             return op(*values)
@@ -41,14 +43,17 @@ def spy(mini: Any) -> tuple[Any, list[Any]]:
 
 @BOXES.case("a box is a tensor without numbers", points=1, section="One example stands for all")
 def _(mini: Any) -> None:
-    value = mini.tensor.tensor([[1.0, 2.0, 3.0]])
-    layout = mini.tensor.Layout.dense((3,))
-    box = tried("Box(layer, layout, value)", "", mini.transforms.Box, "layer", layout, value, "tangent")
-    expect("its sizes", (3,), box.sizes, "Of the layout that is given: it looks like one example.")
-    expect("its dtype", "float32", box.dtype.name, "The value's.")
-    expect(
-        "layer, value and tangent", ("layer", value, "tangent"), (box.layer, box.value, box.tangent), "They are kept."
-    )
+    value = doubles(mini, numbers((2, 3, 4)))
+    turned = mini.ops.permute.run(value, (2, 0, 1))
+    why = "It shows one example: all dimensions but the first, and their strides."
+    for inside, sizes, strides in ((value, (3, 4), (4, 1)), (turned, (2, 3), (12, 4))):
+        box = tried("Box(layer, value)", "", mini.transforms.Box, "layer", inside)
+        text = f"a batch of sizes {inside.sizes}, boxed: sizes and strides"
+        expect(text, (sizes, strides), (box.sizes, box.strides), why)
+        expect("its dtype", "float64", box.dtype.name, "The value's.")
+        expect(
+            "layer and value", ("layer", True), (box.layer, box.value is inside), "They are kept; nothing is copied."
+        )
     if not box.is_fake:
         why = (
             "It shows the numbers of the storage: they would be read as if they were the example's. Give it"
@@ -66,7 +71,7 @@ def _(mini: Any) -> None:
         got = tried("x * y, no box", why, ops.mul, x, y)
         if seen or got.tolist() != [5.0]:
             raise WrongAnswer(f"x * y, no box: rule was called {len(seen)} times, the result is {got!r}", why)
-        box = mini.transforms.Box(layer, x.layout, x)
+        box = mini.transforms.Box(layer, x)
         got = tried("box * y", "", ops.mul, box, y)
     expect("box * y: how often rule was called", 1, len(seen), "It has a box of this layer.")
     _, op, args, mine, values = seen[0]
@@ -87,15 +92,15 @@ def _(mini: Any) -> None:
     x = mini.tensor.tensor([1.0])
     why = "That box is another layer's: this one must not look inside. The call goes on, and the layer below opens it."
     with spy_type() as below, spy_type() as above:
-        tried("a box of the layer below", why, mini.ops.neg, mini.transforms.Box(below, x.layout, x))
+        tried("a box of the layer below", why, mini.ops.neg, mini.transforms.Box(below, x))
         if [call[0] for call in seen] != [below]:
             raise WrongAnswer(
                 f"a box of the layer below: rule was called on {['above' if c[0] is above else 'below' for c in seen]}",
                 why,
             )
         seen.clear()
-        inner = mini.transforms.Box(below, x.layout, x)
-        tried("a box of each", why, mini.ops.add, mini.transforms.Box(above, x.layout, x), inner)
+        inner = mini.transforms.Box(below, x)
+        tried("a box of each", why, mini.ops.add, mini.transforms.Box(above, x), inner)
         if [call[0] for call in seen] != [above, below] or seen[0][3] != [True, False]:
             raise WrongAnswer("box of above + box of below: the layers did not open them one after the other", why)
 
@@ -106,6 +111,6 @@ def _(mini: Any) -> None:
     shared, x = mini.tensor.tensor([0.0]), mini.tensor.tensor([1.0])
     why = "There is one for all examples: which of them should it hold? Refuse."
     with spy_type() as layer:
-        box = mini.transforms.Box(layer, x.layout, x)
+        box = mini.transforms.Box(layer, x)
         must_raise("shared.copy_(box)", why, mini.ops.copy_, shared, box)
         tried("box.copy_(shared)", "Into a box of its own anything may be written.", mini.ops.copy_, box, shared)

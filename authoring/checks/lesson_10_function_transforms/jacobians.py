@@ -1,4 +1,4 @@
-"""Exercise 10.9: jvp, Jacobians, Hessians."""
+"""Exercise 10.8: Jacobians and Hessians."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ from ..comparing import expect, tried
 from ..lesson_08_autograd.nudging import doubles
 
 JACOBIANS = Step(
-    "10.9",
+    "10.8",
     "whole matrices",
     file="transforms",
-    minutes=25,
+    minutes=20,
     hints=(
-        "jvp: with Forward() as layer, function(layer.box(x, ops.clone(t))). If the result is no box of"
-        " this layer, its tangent is zeros.",
+        "A jvp along a unit vector is one column of the Jacobian: how all results move with one element of x.",
         "The unit vectors are eq(n as a column, n) for n = 0, 1, ... (ops.iota), cast to x's dtype, each"
         " with the sizes of x. vmap one jvp"
         " over them.",
@@ -28,32 +27,6 @@ JACOBIANS = Step(
         " reshape to (*sizes of the result, *sizes of x). hessian is jacfwd(grad(function)).",
     ),
 )
-
-
-@JACOBIANS.case("jvp", points=1, section="Forwards, by two passes backwards")
-def _(mini: Any) -> None:
-    jvp, x, t = mini.transforms.jvp, doubles(mini, [1.0, 2.0]), doubles(mini, [1.0, 10.0])
-    got = tried("jvp(lambda v: v**3, [1, 2], [1, 10])", "", jvp, lambda v: v**3, x, t)
-    expect(
-        "jvp(lambda v: v**3, [1, 2], [1, 10])",
-        ([1.0, 8.0], [3.0, 120.0]),
-        tuple(part.tolist() for part in got),
-        "3 v**2 t.",
-    )
-    why = "It does not depend on x: the value as it is, and a tangent of zeros of its sizes."
-    value, tangent = tried("jvp(lambda v: constant)", why, jvp, lambda v: doubles(mini, [5.0, 6.0, 7.0]), x, t)
-    expect("jvp of a constant", ([5.0, 6.0, 7.0], [0.0] * 3), (value.tolist(), tangent.tolist()), why)
-
-    def writes(v: Any) -> Any:
-        return mini.ops.copy_(v, doubles(mini, [0.0, 0.0]))
-
-    tried("a function that writes", "", jvp, writes, doubles(mini, [1.0, 2.0]), t)
-    expect(
-        "t, after the jvp of a function that writes into v",
-        [1.0, 10.0],
-        t.tolist(),
-        "The caller's t was written to: clone it.",
-    )
 
 
 @JACOBIANS.case("jacfwd", points=2, section="Whole matrices")

@@ -28,7 +28,7 @@ def judge_loop(
     shown = f"{text}, examples of {', '.join(str(sizes[1:]) for sizes in batched)}, {len(arrays[0])} of them"
     wanted = np.stack([f(*[doubles(mini, array[i]) for array in arrays], *rest).numpy() for i in range(len(arrays[0]))])
     with mini.transforms.Batch() as layer:
-        out = tried(shown, why, f, *[layer.box(doubles(mini, array)) for array in arrays], *rest)
+        out = tried(shown, why, f, *[mini.transforms.Box(layer, doubles(mini, array)) for array in arrays], *rest)
     if not isinstance(out, mini.transforms.Box):
         raise WrongAnswer(f"{shown}: got {out!r}", "The result is a box, too: there is one for each example.")
     if out.sizes != wanted.shape[1:]:

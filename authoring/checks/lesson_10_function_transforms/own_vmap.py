@@ -22,7 +22,7 @@ OWN_VMAP = Step(
         "in_dims is one number for all arguments, or a tuple. Pair arguments and dims, and take the set"
         " of x.sizes[dim] of those that"
         " have one: it must have one member.",
-        "Inside `with Batch() as layer:` call function with layer.box(moved_to_front(x, dim)), or with x"
+        "Inside `with Batch() as layer:` call function with Box(layer, moved_to_front(x, dim)), or with x"
         " itself where dim is None.",
         "The result: its .value if it is a box of this layer, else it is the same for all examples: expand it to"
         " (*sizes, *result.sizes). moved_to_front: permute(x, (dim, and all others in their order)).",

@@ -22,7 +22,7 @@ OWN_DECOMPOSER = Step(
         "fakes: node.value"
         " for node in graph.inputs.",
         "Refuse first: any(node.writes for node in graph.nodes) raises a RuntimeError. Then def run(*inputs): with "
-        "Decompose():"
+        "Decompose(rules):"
         " return graph.run(*inputs), and with no_grad(): return trace(run, ..., position=0).",
     ),
 )

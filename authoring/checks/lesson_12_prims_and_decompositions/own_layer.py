@@ -21,7 +21,7 @@ OWN_LAYER = Step(
         " is the result together with the arguments.",
         "call: build the key; if it is not in self.known, put (self.compute(op, args), args) there; give the first "
         "of the two."
-        " compute: op(*args) if op has no rule, else with self: return DECOMPOSITIONS[op](*args).",
+        " compute: op(*args) if op has no rule, else with self: return self.rules[op](*args).",
     ),
 )
 RULES, SWEEPING = "Rules, and a mode that applies them", "Sweeping up"

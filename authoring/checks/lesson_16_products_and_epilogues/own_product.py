@@ -18,7 +18,7 @@ OWN_PRODUCT = Step(
     file="products",
     minutes=20,
     hints=(
-        "A product is NumPy's: np.matmul(x, y, out=out), of arrays that `array_of` makes of flat memory and a layout.",
+        "A product is NumPy's: np.matmul(x, y, out=out), of Tensor(Storage(array, dtype), layout).numpy() for each.",
         "With an epilogue: for blocks of self.block rows of out, first np.matmul(x[low:high], y, out=out[low:high]),"
         " then the"
         " epilogue for just these rows.",

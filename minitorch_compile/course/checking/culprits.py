@@ -39,7 +39,12 @@ class Found:
 
 def blame(exercise: Exercise, failed: Submission, result: Result, judge: Judge, seconds: float = SECONDS) -> str:
     """What is said of a submission that failed beside the learner's steps, and passes beside the reference's."""
-    print(f"{exercise.number}: looking for which of your other steps it is, {seconds:g} s at most ...", flush=True)
+    print(
+        f"{exercise.number} is right beside the reference's other steps, {result.points} of {result.total} points"
+        f" beside"
+        f" your own: looking for which of these it is, {seconds:g} s at most ...",
+        flush=True,
+    )
     deadline = time.monotonic() + seconds
 
     def passes(exchanged: Sequence[str]) -> bool | None:

@@ -136,11 +136,6 @@ class Tensor:
         self.storage, self.layout = storage, layout
         self.requires_grad, self.grad, self.grad_fn = False, None, None
 
-    def is_contiguous(self):
-        """Row by row without gaps; the stride of a dimension that has one element is never used."""
-        facts = zip(self.sizes, self.strides, contiguous_strides(self.sizes), strict=True)
-        return 0 in self.sizes or all(size == 1 or mine == dense for size, mine, dense in facts)
-
     def numpy(self):
         """NumPy's view of the same memory."""
         if self.is_fake:

@@ -2,7 +2,7 @@
 
 >>> frame = Frame(lambda model, x: None, ([3, "a"], 2.0), {})
 >>> guards = Guards()
->>> guards.read(Source(None, "local", "model"), frame.locals["model"], None)
+>>> guards.read(local("model"), frame.locals["model"], None)
 [3, 'a']
 >>> for guard in guards: print(guard)
 type(model) is list and len(model) == 2
@@ -26,44 +26,58 @@ from mini.tensor import Tensor, tensor  # noqa: F401
 # %% 05.3 sources
 @dataclass(frozen=True, eq=False)
 class Source:
-    """A path to a value: it begins in a frame ("local", "stack") or at an object that stays ("fixed").
+    """A path to a value: as one would write it in Python, and as a function of a frame that finds what lies there now.
 
-    >>> print(Source(Source(Source(None, "local", "self"), "attr", "layers"), "item", 0))
+    >>> print(local("self").attr("layers").item(0))
     self.layers[0]
     """
 
-    base: "Source | None"
-    kind: str  # or "attr", "item": a step from `base`
-    key: object
-
-    def find(self, frame):
-        """What the path leads to now."""
-        if self.kind == "fixed":
-            return self.key
-        if self.kind in ("local", "stack"):
-            return (frame.locals if self.kind == "local" else frame.stack)[self.key]
-        base = self.base.find(frame)
-        return base[self.key] if self.kind == "item" else getattr(base, self.key)
+    text: str
+    find: Callable
 
     def __str__(self):
-        """As one would write it in Python."""
-        if self.base is not None:
-            return f"{self.base}[{self.key!r}]" if self.kind == "item" else f"{self.base}.{self.key}"
-        if self.kind == "fixed":  # the globals of a module are told by its name, anything else by where it lies
-            is_globals = isinstance(self.key, dict)
-            return self.key.get("__name__", "globals()") if is_globals else f"object_at_{id(self.key):x}"
-        return self.key if self.kind == "local" else f"stack[{self.key}]"
+        return self.text
+
+    def attr(self, name):
+        return Source(f"{self}.{name}", lambda frame: getattr(self.find(frame), name))
+
+    def item(self, key):
+        return Source(f"{self}[{key!r}]", lambda frame: self.find(frame)[key])
+
+
+def local(name):
+    return Source(name, lambda frame: frame.locals[name])
+
+
+def on_stack(index):
+    return Source(f"stack[{index}]", lambda frame: frame.stack[index])
+
+
+def fixed(value):
+    """To an object that stays. The globals of a module are told by its name, anything else by where it lies."""
+    text = value.get("__name__", "globals()") if isinstance(value, dict) else f"object_at_{id(value):x}"
+    return Source(text, lambda frame: value)
 
 
 # %% given
 CONSTANTS = (type(None), bool, int, float, str, bytes, type(Ellipsis), slice, range)
 ALWAYS_THE_SAME = (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType, types.CodeType)
+ALWAYS_THE_SAME += (types.MethodDescriptorType, types.WrapperDescriptorType)
 BOUND = (types.MethodType, types.BuiltinMethodType)
 
 
 def is_constant(value):
     """Its type and its repr say all of it. (A subclass may have a repr of its own.)"""
     return type(value) in CONSTANTS or isinstance(value, (np.dtype, np.generic))
+
+
+def is_fixed(value):
+    """Whether the program means this very one: a class, a module, its globals, most functions."""
+    if isinstance(value, types.FunctionType):  # what it closes over, and its defaults, may be others at the next call
+        return not (value.__closure__ or value.__defaults__ or value.__kwdefaults__)
+    if isinstance(value, types.BuiltinMethodType):  # len belongs to a module, items.append to a list
+        return isinstance(value.__self__, (types.ModuleType, type))
+    return isinstance(value, ALWAYS_THE_SAME) or (type(value) is dict and "__builtins__" in value)
 
 
 def about(tensor, first=0):
@@ -73,21 +87,14 @@ def about(tensor, first=0):
 
 
 # %% 05.4 guards, and the first that fails
-@dataclass(frozen=True)
-class Guard:
-    """Something that must hold, as text, and as a function of the frame that asks whether it does."""
-
-    text: str
-    holds: Callable
+class Guard(Source):
+    """Something that must hold: as text, and as a function of a frame that finds out whether it does."""
 
     def check(self, frame):
         try:
-            return bool(self.holds(frame))
+            return bool(self.find(frame))
         except (AttributeError, LookupError, TypeError, ValueError):  # the path is gone: a miss, and no crash
             return False
-
-    def __str__(self):
-        return self.text
 
 
 class Guards(list):
@@ -125,11 +132,13 @@ class Guards(list):
             self.require(f"{source} is a tensor {seen[1:]}", lambda frame: about(source.find(frame), dynamic) == seen)
             example = with_batch(self, source, value) if dynamic else value
             return self.remember(make_input(source, example), value, source)
+        text, *seen = facts(value)
+        self.require(text.format(source, *seen), lambda frame: facts(source.find(frame)) == (text, *seen))
 
         def part(step, key, item):
-            return self.read(Source(source, step, key), item, make_input)
+            return item if step == "key" else self.read(getattr(source, step)(key), item, make_input)
 
-        return READERS.get(type(value), read_object)(self, source, value, part)
+        return self.remember(remade(value, part, lambda mine: self.remember(mine, value, source)), value, source)
 
     # %% given
     def remember(self, mine, value, source):
@@ -139,70 +148,62 @@ class Guards(list):
         return mine
 
 
-# %% 05.6 what is read through
-def read_list(guards, source, value, part):
-    """Its type, its length, each item. The trace gets a list of its own, which it may change."""
-    kind, count = type(value), len(value)
-    text = f"type({source}) is {kind.__name__} and len({source}) == {count}"
-    guards.require(text, lambda frame: type(v := source.find(frame)) is kind and len(v) == count)
-    mine = value if kind is tuple else guards.remember([], value, source)  # before its items: it may lie in itself
-    items = [part("item", i, item) for i, item in enumerate(value)]
-    if kind is tuple:
-        return guards.remember(tuple(items), value, source)
-    mine.extend(items)
-    return mine
+# %% 05.6 what must stay
+def facts(value):
+    """What must hold of it, a text to be filled in, and what is asked: which one it is, or its type and its length or keys.
 
+    A `def` in a function makes a new one at each call, of the same code: that is which one it is.
 
-def read_dict(guards, source, value, part):
-    """Its keys in their order, each value. The keys 1, 1.0 and True are equal, and are not the same."""
-    keys = [(type(key), key) for key in value]
-    text = f"type({source}) is dict and list({source}) == {list(value)}"
-    guards.require(text, lambda frame: type(v := source.find(frame)) is dict and [(type(k), k) for k in v] == keys)
-    mine = guards.remember({}, value, source)
-    mine.update({key: part("item", key, item) for key, item in value.items()})
-    return mine
-
-
-# %% 05.7 objects, functions, methods
-def read_object(guards, source, value, part):
-    """Its type. What it holds is read when the program asks for it; a class or a module is always the same one."""
+    >>> facts([3, "a"]), facts({1: "x"}) == facts({True: "x"})
+    (('type({0}) is {1} and len({0}) == {2}', 'list', 2), False)
+    """
     kind = type(value)
-    if isinstance(value, ALWAYS_THE_SAME):
-        name = getattr(value, "__name__", kind.__name__)
-        guards.require(f"{source} is {name}", lambda frame: source.find(frame) is value)
-    else:
-        guards.require(f"type({source}) is {kind.__name__}", lambda frame: type(source.find(frame)) is kind)
-    return guards.remember(value, value, source)
+    if is_fixed(value):
+        return "{0} is {1}", getattr(value, "__name__", kind.__name__), id(getattr(value, "__code__", value))
+    if kind in (list, tuple):
+        return "type({0}) is {1} and len({0}) == {2}", kind.__name__, len(value)
+    if kind is dict:
+        return "type({0}) is dict and list({0}) == {1}", list(value), [type(key) for key in value]
+    return "type({0}) is {1}", kind.__name__, kind
 
 
-def read_function(guards, source, value, part):
-    """A `def` in a function makes a new one at each call, with the same code: then that is required, and cells read."""
-    if not value.__closure__:
-        return read_object(guards, source, value, part)
-    part("attr", "__code__", value.__code__)
-    for name in ("__closure__", "__defaults__", "__kwdefaults__"):
-        part("attr", name, getattr(value, name))
-    return guards.remember(value, value, source)
+# %% 05.7 of other parts
+def function_of(code, module, name, defaults, closure, keywords):
+    function = types.FunctionType(code, module, name, defaults, closure)
+    function.__kwdefaults__ = keywords
+    return function
 
 
-def read_method(guards, source, value, part):
-    """Bound anew whenever it is asked for. Its object is read like any other, and its function is the same."""
-    if isinstance(value.__self__, (types.ModuleType, type)):
-        return read_object(guards, source, value, part)  # len, math.sqrt: functions
-    owner = part("attr", "__self__", value.__self__)
-    if isinstance(value, types.MethodType):
-        return guards.remember(types.MethodType(part("attr", "__func__", value.__func__), owner), value, source)
-    return guards.remember(getattr(owner, part("attr", "__name__", value.__name__)), value, source)
+REMADE = {  # of a kind of objects: the attributes that are its parts, and what makes one of them again
+    Items: ("sequence at", Items),
+    slice: ("start stop step", slice),
+    types.MethodType: ("__func__ __self__", types.MethodType),
+    types.BuiltinMethodType: ("__self__ __name__", getattr),
+    types.FunctionType: ("__code__ __globals__ __name__ __defaults__ __closure__ __kwdefaults__", function_of),
+}
+
+
+def remade(value, part, remember):
+    """Another value of the same kind: `part(step, key, item)` gives what stands for a part. What has none stays itself."""
+    kind = type(value)
+    if kind in REMADE and not is_fixed(value):
+        names, make = REMADE[kind]
+        return make(*[part("attr", name, getattr(value, name)) for name in names.split()])
+    if kind not in (list, dict, tuple) or is_fixed(value):
+        return value
+    mine = () if kind is tuple else remember(kind())  # before its items: it may lie in itself
+    if kind is dict:
+        return refilled(mine, {part("key", key, key): part("item", key, item) for key, item in value.items()})
+    items = [part("item", i, item) for i, item in enumerate(value)]
+    return tuple(items) if kind is tuple else refilled(mine, items)
 
 
 # %% given
-def read_items(guards, source, value, part):
-    guards.require(f"type({source}) is Items", lambda frame: type(source.find(frame)) is Items)
-    return guards.remember(Items(part("attr", "sequence", value.sequence), part("attr", "at", value.at)), value, source)
-
-
-READERS = {list: read_list, tuple: read_list, dict: read_dict, Items: read_items, types.FunctionType: read_function}
-READERS |= dict.fromkeys(BOUND, read_method)
+def refilled(container, items):
+    """The same list or dict, with this in it."""
+    container.clear()
+    container.extend(items) if isinstance(container, list) else container.update(items)
+    return container
 
 
 # %% 05.8 what no single path tells
@@ -211,7 +212,7 @@ def sharing(sources, frame):
 
     >>> x, y = tensor([1.0]), tensor([2.0])
     >>> frame = Frame(lambda a, b, c: None, (x, y, x), {})
-    >>> sharing([Source(None, "local", name) for name in "abc"], frame)
+    >>> sharing([local(name) for name in "abc"], frame)
     [0, 1, 0]
     """
     values = [source.find(frame) for source in sources]
@@ -234,16 +235,13 @@ def require_same_setting(guards, frame):
 
 
 # %% 05.9 the cache
-class Cache:
+class Cache(dict):
     """What was compiled for each place where a trace began, and in what order to ask: the one used last is in front."""
 
-    limit = 8
-
-    def __init__(self):
-        self.entries = {}
+    limit = 8  # more versions of a place would be compiled at every call, and hardly ever used
 
     def here(self, frame):
-        return self.entries.setdefault((frame.at, len(frame.stack)), [])
+        return self.setdefault((frame.at, len(frame.stack)), [])
 
     def lookup(self, frame):
         """The entry whose guards all hold, moved to the front; None if there is none."""
@@ -253,17 +251,6 @@ class Cache:
                 here.insert(0, here.pop(i))
                 return entry
         return None
-
-    def insert(self, frame, entry):
-        self.here(frame).insert(0, entry)
-
-    def is_full(self, frame):
-        """To be asked before compiling: one version more would be compiled at every call, and hardly ever used."""
-        return len(self.here(frame)) >= self.limit
-
-    def why(self, frame):
-        """Of each version here, the first guard that fails."""
-        return [str(entry.guards.first_failing(frame)) for entry in self.here(frame)]
 
 
 # %% 05.12 inputs whose batch is dynamic

@@ -12,6 +12,7 @@ import functools
 
 import numpy as np
 from mini.fusion import Call, Lowering, decompose, fuse, trace  # noqa: F401
+from mini.prims import DECOMPOSITIONS
 from mini.products import KernelStep, ProductStep
 from mini.sizes import at, batch_of
 from mini.tensor import Layout, Storage, Tensor, fake, from_numpy, numel  # noqa: F401
@@ -36,11 +37,11 @@ def bytes_of(buffer, batch):
 class Program:
     """A graph, compiled: called with tensors it gives tensors."""
 
-    lower, kernel_step, empty = Lowering, KernelStep, staticmethod(np.empty)
+    rules, kernel_step, empty = DECOMPOSITIONS, KernelStep, staticmethod(np.empty)
     take = give = staticmethod(lambda array: array)  # to the memory in which the kernels run, and from it
 
     def __init__(self, graph):
-        self.lowering = lowering = self.lower(decompose(graph))
+        self.lowering = lowering = Lowering(decompose(graph, self.rules))
         groups, self.steps = fuse(lowering), []
         for group in groups:
             if isinstance(group, Call):
