@@ -264,7 +264,7 @@ def add_safe_globals(safe_globals: list[Any]) -> None:
 
 def _named(added: Any) -> tuple[str, Any]:
     if not isinstance(added, tuple):
-        return f"{added.__module__}.{added.__qualname__}", added
+        return f"{added.__module__}.{getattr(added, '__qualname__', added.__name__)}", added  # an op has none
     if len(added) != 2 or not isinstance(added[1], str):
         raise ValueError(f"Expected tuple of (callable, str), but got {added!r}")
     return added[1], added[0]
@@ -292,6 +292,6 @@ def safe_globals(safe_globals: list[Any]) -> Iterator[None]:
         _added.update(before)
 
 
-def is_added(cls: type) -> bool:
-    """Whether the user added this very class."""
+def is_added(cls: Any) -> bool:
+    """Whether the user added this very class or function."""
     return any(cls is added for added in _added.values())

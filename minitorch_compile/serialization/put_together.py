@@ -30,6 +30,7 @@ from minitorch_compile.serialization.named_classes import BASES, base_of, class_
 from minitorch_compile.serialization.plain_data import DEEPEST, check_key
 from minitorch_compile.serialization.saved_storages import fills
 from minitorch_compile.serialization.unreadable_file import MISFITS, UnreadableFileError, refuse
+from minitorch_compile.serialization.whole_modules import function_called, module_class
 from minitorch_compile.tensor import Tensor
 from minitorch_compile.tensor.memory.storage import Storage
 from minitorch_compile.tensor.memory.strides import contiguous_strides
@@ -40,9 +41,9 @@ from minitorch_compile.tensor.tensor_class.deep_copy import OWN_ATTRIBUTES
 SCALARS = (str, bool, int, float, type(None))
 
 
-def put_together(text: str, arrays: dict[str, np.ndarray], budget: MemoryBudget) -> Any:
+def put_together(text: str, arrays: dict[str, np.ndarray], budget: MemoryBudget, trusted: bool = False) -> Any:
     """What take_apart() was given. UnreadableFileError for a structure that is damaged."""
-    builder = _Builder(arrays, budget)
+    builder = _Builder(arrays, budget, trusted)
     try:
         return builder.build(parse(text, budget, "structure"))
     except UnreadableFileError:
@@ -54,9 +55,10 @@ def put_together(text: str, arrays: dict[str, np.ndarray], budget: MemoryBudget)
 class _Builder:
     """Makes values of nodes; `numbered` are those that others refer to."""
 
-    def __init__(self, arrays: dict[str, np.ndarray], budget: MemoryBudget) -> None:
+    def __init__(self, arrays: dict[str, np.ndarray], budget: MemoryBudget, trusted: bool) -> None:
         self.arrays = arrays
         self.budget = budget
+        self.trusted = trusted
         self.storages: dict[str, Storage] = {}
         self.turned: dict[str, Storage] = {}
         self.numbered: dict[int, Any] = {}
@@ -135,6 +137,15 @@ class _Builder:
         made: Any = self.known(node, object.__new__(cls))
         set_attributes(made, self.pairs(node["attributes"]))
         return made
+
+    def module(self, node: Any) -> Any:
+        self.budget.spend(TENSOR)
+        made: Any = self.known(node, object.__new__(module_class(node["module"], self.trusted)))
+        set_attributes(made, self.pairs(node["attributes"]))
+        return made
+
+    def function(self, node: Any) -> Any:
+        return self.known(node, function_called(node["function"], self.trusted))
 
     def subclass(self, node: Any) -> Any:
         cls: Any = class_named(node["subclass"], "subclass")
@@ -246,5 +257,7 @@ SPECIAL: dict[str, Callable[[_Builder, Any], Any]] = {
     "namedtuple": _Builder.named_tuple,
     "dataclass": _Builder.instance,
     "object": _Builder.instance,
+    "module": _Builder.module,
+    "function": _Builder.function,
     "subclass": _Builder.subclass,
 }

@@ -44,8 +44,10 @@ def save(
     Memory that tensors share is written once, and shared again when it is loaded; what none of them looks at is not
     written. The options are accepted as PyTorch's callers may give them: nothing is pickled.
 
-    TypeError for a module, a function or another object that isn't data, saying where in `obj` it is; nothing has been
-    written then. A file appears under its name when it is whole, so that a save which fails leaves the older one.
+    A module is written as the name of its class and its attributes; who loads it must allow the class
+    (`whole_modules.py`). TypeError for a function or another object that isn't data, saying where in `obj` it is;
+    nothing has been written then. A file appears under its name when it is whole, so that a save which fails leaves
+    the older one.
     """
     structure, entries = take_apart(obj)
     if isinstance(f, (str, os.PathLike)):
@@ -68,8 +70,9 @@ def load(
 ) -> Any:
     """Reads what save() wrote, any safetensors file (as a dictionary), or what torch.save wrote.
 
-    No code in a file is ever run, whatever `weights_only` says; False, "I trust this file", lifts the bound on the
-    memory that names, numbers and containers may take: 64 MB more than the file has bytes. `map_location` may say "cpu"
+    No code in a file is ever run, whatever `weights_only` says; False, "I trust this file", allows whole modules of
+    classes that are imported, and lifts the bound on the memory that names, numbers and containers may take: 64 MB more
+    than the file has bytes. `map_location` may say "cpu"
     in any of PyTorch's ways. `mmap=True` maps the file into memory, to be read where it is looked at; what is written
     to such tensors stays out of the file.
 
@@ -83,14 +86,15 @@ def load(
     _check_location(map_location)
     with _opened(f) as file:
         content = FileBytes(file, bool(mmap))
-        return _read(content, MemoryBudget(None if weights_only is False else content.size))
+        trusted = weights_only is False
+        return _read(content, MemoryBudget(None if trusted else content.size), trusted)
 
 
-def _read(content: FileBytes, budget: MemoryBudget) -> Any:
+def _read(content: FileBytes, budget: MemoryBudget, trusted: bool) -> Any:
     """What the file holds, by the format that it begins with."""
     start = content.read(0, min(content.size, 32))
     if safetensors_file.is_safetensors(start):
-        return _from_safetensors(content, budget)
+        return _from_safetensors(content, budget, trusted)
     if start[:4] == stored_zip.LOCAL:
         return torch_file.read_zip(content, budget)
     if torch_file.is_legacy(start):
@@ -113,10 +117,10 @@ OTHER_KINDS = {
 }
 
 
-def _from_safetensors(content: FileBytes, budget: MemoryBudget) -> Any:
+def _from_safetensors(content: FileBytes, budget: MemoryBudget, trusted: bool) -> Any:
     arrays, metadata = safetensors_file.read(content, budget)
     if STRUCTURE in metadata:
-        return put_together(metadata[STRUCTURE], arrays, budget)
+        return put_together(metadata[STRUCTURE], arrays, budget, trusted)
     for name, array in arrays.items():
         if array.dtype not in FROM_NUMPY:
             raise refuse(f"tensor {name[:100]!r} is of {array.dtype}, which tensors can't be of")

@@ -44,6 +44,7 @@ from minitorch_compile.serialization.named_classes import (
 from minitorch_compile.serialization.plain_data import DEEPEST
 from minitorch_compile.serialization.safetensors_file import CODE_OF
 from minitorch_compile.serialization.saved_storages import SavedStorages
+from minitorch_compile.serialization.whole_modules import function_name, module_problem
 from minitorch_compile.tensor import Tensor
 from minitorch_compile.tensor.tensor_class.deep_copy import OWN_ATTRIBUTES
 
@@ -70,6 +71,7 @@ class _Taker:
         self.nodes: dict[int, Any] = {}  # by the id of what was met before; None while it is being taken
         self.met: list[Any] = []  # keeps what was met alive, so that no other object gets its id
         self.numbered = 0
+        self.modules = 0  # how many modules lie around what is being taken
 
     def take(self, value: Any) -> Node:
         """The JSON for one value."""
@@ -187,6 +189,23 @@ class _Taker:
         node["attributes"] += self.pairs(attributes_of(value), "attribute")
         return node
 
+    def module(self, value: Any, found: bool) -> Node:
+        """A module: the name of its class, and its attributes."""
+        problem = module_problem(type(value))
+        if problem:
+            raise TypeError(f"save: {self.where()} {problem}; save its state_dict()")
+        node = self.nodes[id(value)] = {"module": name_of(type(value)), "attributes": []}
+        self.modules += 1
+        node["attributes"] += self.pairs(value.__getstate__().items(), "attribute")
+        self.modules -= 1
+        return node
+
+    def function(self, value: Any, name: str) -> Node:
+        """A function in a module, by its name."""
+        if not self.modules:
+            raise TypeError(self.refusal(value))
+        return {"function": name}
+
     def subclass(self, value: Any, cls: type) -> Node:
         """A string, a number or a container of a class that is made on Python's own."""
         base: Any = base_of(cls)
@@ -219,11 +238,6 @@ class _Taker:
 
     def refusal(self, value: Any) -> str:
         place = self.where()
-        if isinstance(value, Module):
-            return (
-                f"save: {place} is the module {type(value).__name__}, which is code, and no file of ours holds code;"
-                " save its state_dict() and load that into a module you build"
-            )
         if isinstance(value, type) or callable(value) and hasattr(value, "__qualname__"):
             kind = "class" if isinstance(value, type) else "function"
             return f"save: {place} is a {kind}, {getattr(value, '__qualname__', value)}; no file of ours holds code"
@@ -264,5 +278,7 @@ RULES: list[tuple[Callable[[Any], Any], Callable[[_Taker, Any, Any], Node]]] = [
     (_named("namedtuple"), _Taker.named_tuple),
     (_named("dataclass"), _Taker.instance),
     (_named("subclass"), _Taker.subclass),
+    (lambda value: isinstance(value, Module), _Taker.module),
+    (function_name, _Taker.function),
     (_is_object, _Taker.instance),
 ]

@@ -191,6 +191,8 @@ class Unpickler:
     def made(self, function: Global, *arguments: Any, new: bool = False) -> Any:
         """What an allowed function gives. UnreadableFileError if it doesn't take these arguments."""
         called: Any = function.added.__new__ if new else function.call
+        if function.added is not None:  # what the user added may be given what the user added
+            arguments = tuple(a.added if type(a) is Global and a.added is not None else a for a in arguments)
         try:
             return called(function.added, *arguments) if new else called(*arguments)
         except UnreadableFileError:

@@ -151,8 +151,6 @@ def test_map_location_to_a_gpu_is_refused() -> None:
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        (nn.Linear(1, 1), "save its state_dict"),
-        ({"model": nn.Linear(1, 1)}, "checkpoint\\['model'\\] is the module Linear"),
         ([1, {"f": print}], "checkpoint\\[1\\]\\['f'\\] is a function, print"),
         ({"x": {1: {2}, "g": (lambda: 1)}}, "checkpoint\\['x'\\]\\['g'\\] is a function"),
         ({print: 1}, "checkpoint: its key <built-in function print> is a function"),

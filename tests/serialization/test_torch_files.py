@@ -7,11 +7,12 @@ from collections import OrderedDict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import minitorch_compile as torch
 from minitorch_compile import nn
-from minitorch_compile.serialization import add_safe_globals, clear_safe_globals
+from minitorch_compile.serialization import add_safe_globals, clear_safe_globals, safe_globals
 
 WRITTEN = Path(__file__).resolve().parent / "written_by_torch"
 
@@ -92,6 +93,15 @@ def test_a_class_is_read_after_the_user_allowed_it() -> None:
         assert torch.load(written(setting)).lr == 0.5
     finally:
         clear_safe_globals()
+
+
+def test_a_numpy_array_is_read_with_the_names_that_pytorch_wants_for_it() -> None:
+    array = np.arange(6.0).reshape(2, 3)
+    names = [np._core.multiarray._reconstruct, np.ndarray, np.dtype, type(array.dtype)]
+    with pytest.raises(pickle.UnpicklingError, match="_reconstruct.*add_safe_globals"):
+        torch.load(written(array))
+    with safe_globals(names):
+        assert np.array_equal(torch.load(written(array)), array)
 
 
 def test_a_tensor_that_reaches_outside_its_storage_is_refused(tmp_path: Path) -> None:

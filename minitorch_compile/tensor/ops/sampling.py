@@ -157,6 +157,8 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, g
             f"multinomial: cannot sample n_sample > prob_dist.size(-1) samples without replacement, got {num_samples}"
             f" of {input.sizes[-1]}"
         )
+    if draws_as_pytorch() and num_samples == 1:  # there, one sample is drawn by waiting times either way
+        replacement = False
     draws = num_samples if replacement else input.sizes[-1]
     uniforms = uniform_random((*input.sizes[:-1], draws), float64, generator)
     # PyTorch sums and compares weights in their own dtype; float64 is closer to what they say.
