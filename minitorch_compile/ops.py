@@ -43,6 +43,7 @@ from minitorch_compile.prims import table as prim_table
 from minitorch_compile.prims.decomposition_table import has_rule, refusal_of, rule_of
 from minitorch_compile.prims.example_calls import example_calls
 from minitorch_compile.prims.reduction_tree import Reduction
+from minitorch_compile.profiler import record_ops
 from minitorch_compile.tensor.dispatch.op import Op, table
 from minitorch_compile.tensor.dispatch.op_families import AliasOp
 from minitorch_compile.tensor.tensor_base import FakeDataError
@@ -55,6 +56,8 @@ LESSONS = "authoring/lessons"
 TAUGHT = 3  # a lesson that speaks of an op less often is about something else
 ITS_PARTS = "that of its parts"
 
+for _op in record_ops.OPS:
+    namespaces.show(f"profiler::{_op.__name__}", _op)
 namespaces.show_in(globals())
 
 

@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.fx.op_names import positional_arguments
+from minitorch_compile.tensor import Tensor
 from minitorch_compile.tensor.dispatch.op import Op
 from minitorch_compile.tensor.dispatch.overrides import watching
 
@@ -45,7 +46,8 @@ def unwatch(cls: type) -> None:
 
 
 def record(function: Callable[..., Any], args: Any, kwargs: dict[str, Any], proxies: Sequence[Proxy]) -> Proxy:
-    """The node of a call of an op, or of a method of tensors, on these and other arguments."""
+    """The node of a call of an op, of a method of tensors, or of a function that asks its arguments, on these and
+    others."""
     tracers = {id(proxy.tracer): proxy.tracer for proxy in proxies}
     if len(tracers) > 1:
         raise RuntimeError(
@@ -53,7 +55,9 @@ def record(function: Callable[..., Any], args: Any, kwargs: dict[str, Any], prox
         )
     (tracer,) = tracers.values()
     if not isinstance(function, Op):
-        return tracer.create_proxy("call_method", function.__name__, args, kwargs)
+        kind = "call_method" if getattr(Tensor, function.__name__, None) is function else "call_function"
+        target = function.__name__ if kind == "call_method" else function
+        return tracer.create_proxy(kind, target, args, kwargs)
     args, kwargs = positional_arguments(function, args, kwargs)
     name = tracer.graph._target_to_str(function.__name__)
     return tracer.create_proxy("call_function", function, args, kwargs, name=name)

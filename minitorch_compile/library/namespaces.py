@@ -35,6 +35,11 @@ class OpNamespace(ModuleType):
 def enter(qualname: str, op: Any) -> None:
     """From now on this op has the name."""
     registry[qualname] = op
+    show(qualname, op)
+
+
+def show(qualname: str, op: Any) -> None:
+    """Makes it an attribute of its namespace."""
     space, _, name = qualname.partition("::")
     if space not in spaces:
         spaces[space] = OpNamespace(space)

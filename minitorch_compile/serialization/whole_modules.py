@@ -27,10 +27,10 @@ from minitorch_compile.tensor.dispatch import op
 OF_OPS = "op"  # ops are found in their table, wherever they were declared
 
 
-def module_problem(cls: type) -> str | None:
+def module_problem(cls: Any) -> str | None:
     """Why the modules of a class can't be saved whole; None if they can."""
-    usual = cls.__getstate__ is Module.__getstate__ and cls.__reduce_ex__ is object.__reduce_ex__  # type: ignore[attr-defined]
-    if not usual or cls.__setstate__ is not Module.__setstate__:  # type: ignore[attr-defined]
+    usual = cls.__getstate__ is Module.__getstate__ and cls.__reduce_ex__ is object.__reduce_ex__
+    if not usual or cls.__setstate__ is not Module.__setstate__:
         return f"is of the class {cls.__qualname__}, which has its own way of being pickled"
     return class_problem(cls)
 

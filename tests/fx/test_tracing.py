@@ -16,6 +16,7 @@ from minitorch_compile.fx.experimental.rewriter import RewritingTracer
 from minitorch_compile.fx.proxy import TraceError
 from minitorch_compile.fx.tracer import ProxyableClassMeta
 from minitorch_compile.nn import functional as F
+from minitorch_compile.overrides import handle_torch_function, has_torch_function_unary
 from minitorch_compile.tensor.dispatch.overrides import watching
 
 Pair = namedtuple("Pair", "left right")
@@ -384,3 +385,14 @@ def test_modules_that_do_nothing_besides_computing_are_dead_code():
     assert [n.target for n in module.graph.find_nodes(op="call_module")] == ["norm"]  # it counts what it sees
     module.norm.eval()
     assert module.graph.eliminate_dead_code() and not module.graph.find_nodes(op="call_module")
+
+
+def test_a_function_that_asks_its_arguments_is_called_in_the_graph():
+    def scaled(x):
+        if has_torch_function_unary(x):
+            return handle_torch_function(scaled, (x,), x)
+        return x * 2
+
+    module = fx.symbolic_trace(lambda x: scaled(x) + 1)
+    assert [node.op for node in module.graph.nodes] == ["placeholder", "call_function", "call_function", "output"]
+    assert module(torch.ones(2)).tolist() == [3.0, 3.0]

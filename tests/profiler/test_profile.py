@@ -276,3 +276,18 @@ def test_nvtx_ranges_are_pushed_and_popped(monkeypatch):
     with torch.autograd.profiler.emit_nvtx():
         x.exp()
     assert seen == ["aten::exp", "end"]
+
+
+def test_record_function_as_two_ops_of_a_graph():
+    graph = torch.fx.Graph()
+    x = graph.placeholder("x")
+    handle = graph.call_function(torch.ops.profiler._record_function_enter, ("part",))
+    out = graph.call_function(torch.relu, (x,))
+    torch.ops.profiler._record_function_exit(torch.fx.Proxy(handle))
+    graph.output(out)
+    module = torch.fx.GraphModule({}, graph)
+    with torch.profiler.profile() as recorded:
+        assert module(torch.tensor([-1.0, 2.0])).tolist() == [0.0, 2.0]
+    assert [event.name for event in recorded.events()][:2] == ["part", "aten::relu"]
+    with pytest.raises(RuntimeError, match="argument 'handle' but instead found type 'int'"):
+        torch.ops.profiler._record_function_exit(3)
