@@ -23,7 +23,7 @@ GIVES_UP = OnMini(
     megabytes=2048,
 )
 SECTION = "What the difference buys"
-KINDS = ("needs a tensor's data", "a call of", "the text of", "of a tensor", "setting", "asks", "default", "is alive")
+KINDS = ("needs a tensor's data", "a call of", "the text of", "of a tensor", "setting", "asks", "is alive")
 
 
 def kind_of(reason: Any) -> str:

@@ -63,7 +63,6 @@ def fixed(value):
 CONSTANTS = (type(None), bool, int, float, str, bytes, type(Ellipsis), slice, range)
 ALWAYS_THE_SAME = (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType, types.CodeType)
 ALWAYS_THE_SAME += (types.MethodDescriptorType, types.WrapperDescriptorType)
-BOUND = (types.MethodType, types.BuiltinMethodType)
 
 
 def is_constant(value):
@@ -142,7 +141,7 @@ class Guards(list):
 
     # %% given
     def remember(self, mine, value, source):
-        if not isinstance(value, (tuple, *ALWAYS_THE_SAME, *BOUND)):
+        if not isinstance(value, (tuple, types.MethodType, *ALWAYS_THE_SAME)):
             self.mutable.append(source)
         self.known[id(mine)] = self.known[id(value)] = mine, value, source
         return mine
