@@ -6,6 +6,6 @@
 (False, False)
 """
 
-from minitorch_compile.backends import cuda, cudnn, mkl, mkldnn, mps, openmp
+from minitorch_compile.backends import cpu, cuda, cudnn, mkl, mkldnn, mps, openmp
 
-__all__ = ["cuda", "cudnn", "mkl", "mkldnn", "mps", "openmp"]
+__all__ = ["cpu", "cuda", "cudnn", "mkl", "mkldnn", "mps", "openmp"]

@@ -52,6 +52,20 @@ class StorageOnFirstUse:
         return storage
 
 
+class KeptByEach:
+    """What each tensor has in its `__dict__`, where it is found first: for `super()` in a subclass's property."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, tensor: TensorBase | None, owner: type) -> Any:
+        if tensor is None:
+            return self
+        if self.name not in tensor.__dict__:
+            raise AttributeError(f"{self.name}: this tensor was never given one")
+        return tensor.__dict__[self.name]
+
+
 class TensorBase:
     """Storage + offset + sizes + strides + dtype + device, and what autograd hangs on it.
 
@@ -82,7 +96,7 @@ class TensorBase:
     offset: int = 0
     sizes: Size
     strides: tuple[int, ...]
-    dtype: dtype
+    dtype: dtype = KeptByEach()  # type: ignore[assignment]
     device: device = CPU
 
     @property

@@ -110,6 +110,15 @@ def test_ps_roi_pool_averages_whole_pixels() -> None:
     assert torch.allclose(vision.ps_roi_pool(x, ROIS, SCALE, *BINS)[0], by_loops(2, average))
 
 
+def test_there_may_be_no_regions() -> None:
+    x, none = images(), ROIS[:0]
+    assert vision.roi_align(x, none, SCALE, *BINS, 2, True).shape == (0, 12, 3, 2)
+    assert [y.shape for y in vision.ps_roi_align(x, none, SCALE, *BINS, 2)] == [(0, 2, 3, 2)] * 2
+    assert [y.shape for y in vision.roi_pool(x, none, SCALE, *BINS)] == [(0, 12, 3, 2)] * 2
+    nothing = torch.zeros(0, 12, 3, 2, dtype=torch.float64)
+    assert vision._roi_align_backward(nothing, none, SCALE, *BINS, *x.shape, 2, True).abs().sum() == 0
+
+
 @pytest.mark.parametrize("op", ["roi_align", "ps_roi_align", "roi_pool"])
 def test_gradients_are_what_a_small_change_does(op: str) -> None:
     ratio = {"roi_align": (2, True), "ps_roi_align": (2,), "roi_pool": ()}[op]

@@ -100,3 +100,7 @@ def test_other_gpus_are_not_there_either() -> None:
         torch.mps.synchronize()
     with pytest.raises(AssertionError, match="xpu.is_available"):
         torch.xpu.synchronize()
+
+
+def test_the_processor_says_which_vectors_it_has():
+    assert torch.backends.cpu.get_cpu_capability() in ("AVX512", "AVX2", "DEFAULT")

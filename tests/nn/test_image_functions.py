@@ -117,6 +117,23 @@ def test_bytes_are_rounded_and_kept_in_range():
     assert F.interpolate(x, size=(1, 6), mode="bicubic").dtype is torch.uint8
 
 
+# As PyTorch 2.13 makes a 3 x 7 image of BYTES: by 16-bit weights, and in bytes between the dimensions.
+BYTES = [[37 * (5 * row + column) % 256 for column in range(5)] for row in range(4)]
+RESIZED_BYTES = {
+    ("bilinear", True): "55 76 81 53 79 106 127 150 171 161 96 122 94 42 64 85 112 138 164 158 136",
+    ("bilinear", False): "31 52 66 62 88 115 136 150 171 161 96 122 94 42 55 76 103 129 155 164 160",
+    ("bicubic", True): "49 73 79 46 69 108 137 156 186 173 96 128 91 30 54 74 108 145 177 167 141",
+    ("bicubic", False): "27 50 66 61 83 118 142 170 207 183 96 131 88 15 49 70 102 130 160 169 165",
+}
+
+
+@pytest.mark.parametrize(("mode", "antialias"), RESIZED_BYTES)
+def test_resized_bytes_are_pytorchs_to_the_last(mode, antialias):
+    x = torch.tensor([[BYTES]], dtype=torch.uint8)
+    found = F.interpolate(x, size=(3, 7), mode=mode, antialias=antialias)
+    assert found.flatten().tolist() == [int(byte) for byte in RESIZED_BYTES[mode, antialias].split()]
+
+
 def test_the_same_size_is_a_copy():
     out = F.interpolate(IMAGE, size=2)
     assert torch.equal(out, IMAGE)

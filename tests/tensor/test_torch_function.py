@@ -184,3 +184,13 @@ def test_the_function_is_the_one_that_was_called_though_somebody_stands_before_a
     with torch.profiler.profile():
         x.sum()
     assert names == ["torch.Tensor.add", "torch.exp", "torch.Tensor.sum"]
+
+
+def test_a_subclass_may_ask_for_what_each_tensor_keeps():
+    class Own(torch.Tensor):
+        @property
+        def dtype(self):
+            return super().dtype
+
+    x = torch.ones(2, dtype=torch.float64).as_subclass(Own)
+    assert x.dtype is torch.float64 and (x + 1).dtype is torch.float64

@@ -12,7 +12,7 @@ tensor([[[[ 2.5000,  4.5000],
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -31,7 +31,8 @@ def roi_align(
     aligned: whether a pixel's value is that of its middle; if not, a region is at least one pixel large.
     """
     along = _samples(sampling_ratio, aligned)
-    return _pooled(input, _matrices(rois, spatial_scale, (pooled_h, pooled_w), input.shape[-2:], along))
+    pooled = pooled_h, pooled_w
+    return _pooled(input, pooled, _matrices(rois, spatial_scale, pooled, input.shape[-2:], along))
 
 
 def roi_align_backward(grad: Tensor, rois: Tensor, spatial_scale: float, *numbers: int) -> Tensor:
@@ -47,8 +48,8 @@ def ps_roi_align(
 ) -> tuple[Tensor, Tensor]:
     """The same, position-sensitive (Dai et al. 2016): each bin has channels of its own. Also which channel each is."""
     along = _samples(sampling_ratio, aligned=True)
-    found = _matrices(rois, spatial_scale, (pooled_h, pooled_w), input.shape[-2:], along)
-    return _of_own_channels(_pooled(input, found), pooled_h, pooled_w)
+    pooled = pooled_h, pooled_w
+    return _of_own_channels(_pooled(input, pooled, _matrices(rois, spatial_scale, pooled, input.shape[-2:], along)))
 
 
 def ps_roi_align_backward(
@@ -64,8 +65,8 @@ def ps_roi_pool(
     input: Tensor, rois: Tensor, spatial_scale: float, pooled_h: int, pooled_w: int
 ) -> tuple[Tensor, Tensor]:
     """Position-sensitive averages over whole pixels. torchvision leaves out the last row and the last column."""
-    found = _matrices(rois, spatial_scale, (pooled_h, pooled_w), input.shape[-2:], _averages(left_out=1))
-    return _of_own_channels(_pooled(input, found), pooled_h, pooled_w)
+    pooled, along = (pooled_h, pooled_w), _averages(left_out=1)
+    return _of_own_channels(_pooled(input, pooled, _matrices(rois, spatial_scale, pooled, input.shape[-2:], along)))
 
 
 def ps_roi_pool_backward(
@@ -166,21 +167,24 @@ def _scaled(rois: Tensor, scale: float) -> np.ndarray:
 
 
 def _matrices(
-    rois: Tensor, scale: float, pooled: tuple[int, int] | list[int], sizes: tuple[int, ...], along: AlongAxis
-) -> Iterator[Matrices]:
-    for image, left, top, right, bottom in _scaled(rois, scale):
-        yield int(image), along(top, bottom, pooled[0], sizes[0]), along(left, right, pooled[1], sizes[1])
+    rois: Tensor, scale: float, pooled: Sequence[int], sizes: tuple[int, ...], along: AlongAxis
+) -> list[Matrices]:
+    """What each region is to its image."""
+    return [
+        (int(image), along(top, bottom, pooled[0], sizes[0]), along(left, right, pooled[1], sizes[1]))
+        for image, left, top, right, bottom in _scaled(rois, scale)
+    ]
 
 
-def _pooled(input: Tensor, found: Iterator[Matrices]) -> Tensor:
+def _pooled(input: Tensor, pooled: Sequence[int], found: list[Matrices]) -> Tensor:
     images = input.numpy()
-    regions = [rows @ images[image] @ columns.T for image, rows, columns in found]
-    if not regions:
-        raise RuntimeError("roi_align: rois must have at least one region")
-    return from_numpy(np.stack(regions))
+    result = np.empty((len(found), images.shape[1], *pooled), images.dtype)
+    for k, (image, rows, columns) in enumerate(found):
+        result[k] = rows @ images[image] @ columns.T
+    return from_numpy(result)
 
 
-def _spread(grad: Tensor, found: Iterator[Matrices], sizes: tuple[int, ...]) -> Tensor:
+def _spread(grad: Tensor, found: list[Matrices], sizes: tuple[int, ...]) -> Tensor:
     grads = grad.numpy()
     total = np.zeros(sizes, grads.dtype)
     for k, (image, rows, columns) in enumerate(found):
@@ -188,13 +192,13 @@ def _spread(grad: Tensor, found: Iterator[Matrices], sizes: tuple[int, ...]) -> 
     return from_numpy(total)
 
 
-def _of_own_channels(pooled: Tensor, pooled_h: int, pooled_w: int) -> tuple[Tensor, Tensor]:
+def _of_own_channels(pooled: Tensor) -> tuple[Tensor, Tensor]:
     """Of (K, C * bins, h, w) what each bin has in its own channels, (K, C, h, w); and these channels."""
-    all_channels = pooled.numpy()
-    own = all_channels.reshape(len(all_channels), -1, pooled_h, pooled_w, pooled_h, pooled_w)
+    regions, channels, height, width = pooled.shape
+    own = pooled.numpy().reshape(regions, channels // (height * width), height, width, height, width)
     own = np.einsum("kcijij->kcij", own).copy()
-    channels = np.broadcast_to(np.arange(all_channels.shape[1], dtype=np.int32).reshape(own.shape[1:]), own.shape)
-    return from_numpy(own), from_numpy(channels.copy())
+    which = np.broadcast_to(np.arange(channels, dtype=np.int32).reshape(own.shape[1:]), own.shape)
+    return from_numpy(own), from_numpy(which.copy())
 
 
 def _to_all_channels(grad: Tensor) -> Tensor:

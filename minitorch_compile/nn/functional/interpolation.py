@@ -91,19 +91,38 @@ def _antialiased(size: int, out: int, step: float, reach: int, curve: Callable[[
     return SparseMap(np.minimum(first + tap, size - 1), weights / weights.sum(0))
 
 
+def in_whole_numbers(along: SparseMap) -> SparseMap:
+    """The weights as fixed-point numbers of 16 bits, by which PyTorch multiplies bytes: as many places as the largest
+    allows.
+
+    >>> in_whole_numbers(SparseMap(np.array([[0], [1]]), np.array([[0.25], [0.75]]))).weights * 2**15
+    array([[ 8192.],
+           [24576.]])
+    """
+    weights = np.zeros_like(along.weights)
+    first = (along.places[:, None] == along.places).argmax(axis=1)  # taps beyond an edge lie on it: there they are one
+    np.add.at(weights, (first, np.arange(first.shape[1])), along.weights)
+    places = 0
+    while places < 22 and int(0.5 + weights.max() * 2 ** (places + 1)) < 2**15:
+        places += 1
+    whole = weights * 2.0**places
+    return SparseMap(along.places, np.trunc(whole + np.copysign(0.5, whole)) / 2.0**places)
+
+
 def _triangle(distance: Array) -> Array:
     return np.maximum(1 - np.abs(distance), 0)
 
 
 @lru_cache(maxsize=256)
 def taps_for(
-    mode: str, size: int, out: int, scale_factor: float | None, align_corners: bool, antialias: bool, double: bool
+    mode: str, size: int, out: int, scale_factor: float | None, align_corners: bool, antialias: bool, kind: str
 ) -> TwoWayMap | None:
     """The map from `size` to `out` elements, None if it changes nothing. Places are computed in the precision that
-    PyTorch uses."""
+    PyTorch uses for a `kind` of image: "single", "double", or "bytes"."""
     if size == out and mode.endswith("linear") and not antialias:
         return None  # even if a scale factor says otherwise
-    step = np.asarray(step_between(size, out, scale_factor, align_corners), np.float64 if double else np.float32)[()]
+    element = np.float32 if kind == "single" else np.float64
+    step = np.asarray(step_between(size, out, scale_factor, align_corners), element)[()]
     if mode in ("nearest", "nearest-exact"):
         forth = _nearest(size, out, float(step), mode == "nearest-exact")
     elif antialias and mode == "bicubic":
@@ -112,6 +131,8 @@ def taps_for(
         forth = _antialiased(size, out, float(step), 1, _triangle)
     else:
         forth = (_cubic if mode == "bicubic" else _linear)(size, out, step, align_corners)
+    if kind == "bytes":
+        forth = in_whole_numbers(forth)
     return None if size == out and _is_identity(forth) else TwoWayMap.of(forth, size)
 
 
@@ -202,14 +223,17 @@ def interpolate(
 def _resized(input: Any, out: list[int], factors: list[Any], mode: str, align_corners: bool, antialias: bool) -> Any:
     rounded = input.dtype is uint8 and not mode.startswith("nearest")
     x = input.float() if rounded else input
+    kind = "bytes" if rounded and mode in ("bilinear", "bicubic") else "double" if x.dtype.itemsize == 8 else "single"
     # The last dimension first: what comes after is then done in longer runs of memory.
     for d in reversed(range(len(out))):
         n, factor = x.shape[2 + d], factors[d]
         if mode == "nearest" and len(out) == 2 and out[d] in (n, 2 * n):
             factor = None  # for images, PyTorch repeats pixels once or twice, whatever the scale factor says
-        along = taps_for(mode, n, out[d], factor, align_corners, antialias, x.dtype.itemsize == 8)
+        along = taps_for(mode, n, out[d], factor, align_corners, antialias, kind)
         if along is not None:
             x = apply_map(x, 2 + d, along)
+            if kind == "bytes":  # what lies between the dimensions is bytes, too; sums of these products are exact
+                x = (x + 0.5).floor().clamp(0, 255)
     if rounded:
         return x.round().clamp(0, 255).to(uint8)
     return x.clone() if x is input else x
