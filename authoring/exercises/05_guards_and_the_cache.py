@@ -382,7 +382,8 @@ check("05.5")
 #
 # `facts(value)` is a tuple: a text with gaps for the source, `{0}`, and for what follows; then what was seen. It must be the same
 # at a later call. What is fixed (`is_fixed`: a class, a module, a function without closure and defaults) must be the very same
-# one: ask its `id`, and of a function that of its `__code__`, since a `def` in a function makes a new one at each call. Of a list or tuple ask the type and the length, of a dictionary the keys, with their types and in their order. Of
+# one: ask its `id`, and of a function those of its `__code__` and its `__globals__`, since a `def` in a function makes a new one at
+# each call. Of a list or tuple ask the type and the length, of a dictionary the keys, with their types and in their order. Of
 # any other object ask the type: what it holds is read later, attribute by attribute.
 
 
@@ -418,11 +419,12 @@ check("05.6")
 
 # %% tags=["wrong"] step="05.6" says="the program means this very one"
 # - if is_fixed(value):
-# -     return "{0} is {1}", getattr(value, "__name__", kind.__name__), id(getattr(value, "__code__", value))
+# -     by = (value.__code__, value.__globals__) if kind is types.FunctionType else (value,)
+# -     return "{0} is {1}", getattr(value, "__name__", kind.__name__), *map(id, by)
 
 # %% tags=["wrong"] step="05.6" says="the same function, made anew"
-# -     return "{0} is {1}", getattr(value, "__name__", kind.__name__), id(getattr(value, "__code__", value))
-# +     return "{0} is {1}", getattr(value, "__name__", kind.__name__), id(value)
+# -     by = (value.__code__, value.__globals__) if kind is types.FunctionType else (value,)
+# +     by = (value,)
 
 # %% tags=["wrong"] step="05.6" says="even if the class is derived"
 # - return "type({0}) is {1}", kind.__name__, kind

@@ -158,7 +158,8 @@ def facts(value):
     """
     kind = type(value)
     if is_fixed(value):
-        return "{0} is {1}", getattr(value, "__name__", kind.__name__), id(getattr(value, "__code__", value))
+        by = (value.__code__, value.__globals__) if kind is types.FunctionType else (value,)
+        return "{0} is {1}", getattr(value, "__name__", kind.__name__), *map(id, by)
     if kind in (list, tuple):
         return "type({0}) is {1} and len({0}) == {2}", kind.__name__, len(value)
     if kind is dict:

@@ -1,5 +1,6 @@
 """Guards and the cache: a version is used where it is right, and another one is made where it would be wrong."""
 
+import types
 from collections import OrderedDict, defaultdict, namedtuple
 
 import pytest
@@ -165,6 +166,16 @@ def test_functions_and_methods_made_anew_need_no_new_version(function, make):
     count = len(region.entries())
     region(*make())
     assert len(region.entries()) == count
+
+
+def test_the_same_code_in_another_module_is_another_function():
+    two, three = [types.FunctionType(reads_k.__code__, {"k": k}) for k in (2.0, 3.0)]
+    region = Region(applied)
+    assert [region(t, function).tolist() for function in (two, three)] == [(t * 2).tolist(), (t * 3).tolist()]
+
+
+def reads_k(x):
+    return x * k  # noqa: F821
 
 
 def test_a_storm_ends_at_the_limit_and_nothing_more_is_compiled():

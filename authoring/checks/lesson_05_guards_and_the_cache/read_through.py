@@ -22,7 +22,8 @@ READ_THROUGH = Step(
         "The text has {0} where the source's text comes, {1}, {2} for what follows in the tuple. What is compared"
         " is all of"
         " the tuple, so what need not be told may follow, too.",
-        "Fixed: '{0} is {1}', a name, id(getattr(value, '__code__', value)). A list: 'type({0}) is {1} and len({0})"
+        "Fixed: '{0} is {1}', a name, id(value); of a function its code's and its globals'. A list: 'type({0}) is"
+        " {1} and len({0})"
         " == {2}', kind.__name__, len(value). A"
         " dictionary: its keys as a list, and the list of their types. Else: the type.",
     ),
