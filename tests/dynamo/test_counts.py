@@ -45,6 +45,7 @@ REASONS: dict[str, tuple[list[int], str]] = {
     "modules.an_lstm": ([12], "PyTorch breaks at every recurrent module"),
     "modules.a_gru": ([4], "PyTorch breaks at every recurrent module"),
     "modules.an_rnn": ([4], "PyTorch breaks at every recurrent module"),
+    "overrides.a_mode": ([3], "no break: PyTorch does not follow the mode's own `__init__`"),
     "programs.heaps": ([2], "PyTorch leaves the whole function to Python"),
     "programs.try_import": ([1], "PyTorch leaves the whole function to Python"),
     # Not better:

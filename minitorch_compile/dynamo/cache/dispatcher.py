@@ -35,6 +35,7 @@ from minitorch_compile.dynamo.rewriting.frame_code import parameter_names
 from minitorch_compile.frame_marks import unhooked
 from minitorch_compile.garbage import collected_rarely
 from minitorch_compile.source_place import source_place
+from minitorch_compile.tensor.dispatch import overrides
 from minitorch_compile.tensor.dispatch.dispatch import stacks
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ class Dispatcher:
                 self._use_first(version)
                 return result
             tried.append(entry)
-        if stacks.modes or stacks.transforms:
+        if stacks.modes or stacks.transforms or overrides.state.modes:
             return self.plain(*arguments)  # inside another trace: what it sees is the plain program
         return self._compiled(arguments, tried)(*arguments)
 

@@ -14,6 +14,7 @@ from minitorch_compile.dynamo.guards.guards import Guard, GuardSet
 from minitorch_compile.dynamo.guards.namespace import Namespace
 from minitorch_compile.dynamo.guards.source import AttrSource, ConstantSource, ItemSource
 from minitorch_compile.tensor import grad_mode
+from minitorch_compile.tensor.dispatch import overrides
 from minitorch_compile.tensor.dispatch.dispatch import contexts, stacks
 from minitorch_compile.tensor.numerics.dtype import in_use as default_dtype
 
@@ -32,7 +33,8 @@ def guard_global_state(added: GuardSet, names: Namespace) -> None:
     )
     levels = ConstantSource(names.install(stacks, "dispatch_stacks"))
     anywhere = names.install(contexts, "contexts")  # of all threads: empty as a rule, and quick to ask
-    entered = "{0}.modes or {0}.transforms"
+    functions = names.install(overrides.state, "overrides_state")
+    entered = f"{{0}}.modes or {{0}}.transforms or {functions}.modes"
     no_level = Guard(levels, "DISPATCH_STATE", f"not ({anywhere} and ({entered}))", "none", actual=entered)
     added.add(no_level)
 

@@ -42,6 +42,7 @@ from minitorch_compile.dynamo.variables.base import ObservedException, Value, Va
 from minitorch_compile.dynamo.variables.builder import from_python
 from minitorch_compile.dynamo.variables.side_effects import SideEffects
 from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
+from minitorch_compile.dynamo.variables.tensors.torch_function import answered
 from minitorch_compile.fx import Graph, Node
 from minitorch_compile.fx.arguments import map_aggregate, map_arg
 from minitorch_compile.fx.size_nodes import SizeNodes
@@ -49,6 +50,7 @@ from minitorch_compile.own_builtins import SCOPE
 from minitorch_compile.source_place import source_place
 from minitorch_compile.symbolic import Symbol, SymInt
 from minitorch_compile.tensor import Op, fake_like, grad_mode
+from minitorch_compile.tensor.dispatch.overrides import watching
 from minitorch_compile.tensor.memory.storage import Storage
 from minitorch_compile.tensor.modes.symbolic_layout import specializing
 from minitorch_compile.tensor.ops import clone
@@ -190,6 +192,8 @@ class OutputGraph(OutsideValues, TensorQuestions):
 
     def call(self, kind: str, target: Any, args: list[Value], kwargs: dict[str, Value]) -> Value:
         """One node: call_function of `target`, or call_method of that name on the first argument."""
+        if (watching or self.overrides) and (answer := answered(self, kind, target, args, kwargs)) is not None:
+            return answer
         tracer = self.tracer
         graph_args = tuple(tracer.graph_argument(arg) for arg in args)
         graph_kwargs = {name: tracer.graph_argument(arg) for name, arg in kwargs.items()}

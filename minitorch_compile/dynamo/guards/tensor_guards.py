@@ -17,6 +17,7 @@ from typing import Any
 from minitorch_compile.dynamo.guards.guards import About, Guard
 from minitorch_compile.dynamo.guards.namespace import Namespace
 from minitorch_compile.dynamo.guards.source import Source
+from minitorch_compile.tensor.dispatch.overrides import PLAIN
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 # What autograd knows of a tensor. A view whose base was overwritten learns only when it is used that it has a history.
@@ -67,7 +68,7 @@ def _property_text(field: str) -> str:
 
 
 def _is_parameter(x: TensorBase) -> bool:
-    return type(x) is not TensorBase.concrete
+    return type(x) is not TensorBase.concrete and type(x) in PLAIN
 
 
 def _layout_checks(x: TensorBase, names: Namespace) -> list[tuple[str, str, str]]:

@@ -19,11 +19,14 @@ from minitorch_compile import logs
 from minitorch_compile.amp.autocast_state import become, setting, setting_kept
 from minitorch_compile.dynamo.capture.finished_graph import example_inputs
 from minitorch_compile.dynamo.capture.grad_switches import restoring_grad_mode, switch_grad_mode
-from minitorch_compile.dynamo.errors import BackendCompilerFailed
+from minitorch_compile.dynamo.errors import BackendCompilerFailed, Unsupported
 from minitorch_compile.dynamo.rewriting.inference_results import marking_inference
+from minitorch_compile.dynamo.rewriting.split_point import RunFrameAsItIs
 from minitorch_compile.frame_marks import unhooked
 from minitorch_compile.fx import GraphModule
 from minitorch_compile.tensor import grad_mode
+from minitorch_compile.tensor.dispatch import overrides
+from minitorch_compile.tensor.dispatch.overrides import not_overridden
 from minitorch_compile.tensor.dispatch.transform_stack import leaving_transforms
 
 if TYPE_CHECKING:
@@ -71,6 +74,12 @@ def modes_switched(output: OutputGraph, codegen: Codegen) -> list[str]:
         statements.append(f"{switch}({grad_mode.state.enabled})")
     for region, arguments, _ in output.autocast.open if output.autocast is not None else ():
         statements.append(f"{codegen.constant(region, region.__name__)}(*{codegen.constant(arguments, 'autocast')})")
+    if output.overrides is not None:
+        if output.overrides.modes:
+            reason = Unsupported("unsupported-call", "a mode with __torch_function__ is left entered.")
+            reason.stack = (output.frames[0].source_line(),)
+            raise RunFrameAsItIs(reason, "a mode that was entered while tracing can't be handed over")
+        statements += output.overrides.left_switched(codegen.constant(overrides.state, "overrides_state"))
     return statements
 
 
@@ -94,6 +103,8 @@ def in_its_modes(compiled: Callable[..., Any], output: OutputGraph) -> Callable[
     """The same, where the graph switches a mode, holds steps of transforms, or runs in inference mode."""
     if output.autocast is not None:
         compiled = setting_kept()(compiled)
+    if output.overrides is not None:
+        compiled = not_overridden(compiled)
     if output.graph.find_nodes(op="call_function", target=switch_grad_mode):
         compiled = restoring_grad_mode(compiled)
     if output.has_steps:

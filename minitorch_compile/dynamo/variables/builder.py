@@ -85,6 +85,7 @@ from minitorch_compile.dynamo.variables.objects.modules import ModuleVariable
 from minitorch_compile.dynamo.variables.objects.namespaces import NamespaceVariable
 from minitorch_compile.dynamo.variables.objects.objects import UserObjectVariable, is_user_class
 from minitorch_compile.dynamo.variables.objects.opaque import OpaqueVariable
+from minitorch_compile.dynamo.variables.objects.tensor_methods import tensor_method
 from minitorch_compile.dynamo.variables.objects.type_forms import FORMS, TypeFormVariable
 from minitorch_compile.dynamo.variables.tensors.arrays import LARGEST_GUARDED, ArrayVariable
 from minitorch_compile.dynamo.variables.tensors.grad_mode import GradModeVariable
@@ -92,6 +93,7 @@ from minitorch_compile.dynamo.variables.tensors.graph_arrays import GraphArrayVa
 from minitorch_compile.dynamo.variables.tensors.numbers import NumberVariable
 from minitorch_compile.dynamo.variables.tensors.operations import OperationVariable
 from minitorch_compile.dynamo.variables.tensors.sym_int import SymIntVariable
+from minitorch_compile.dynamo.variables.tensors.torch_function import Overrides
 from minitorch_compile.symbolic import SymInt
 from minitorch_compile.tensor import Op, Size, enable_grad, no_grad, set_grad_enabled
 from minitorch_compile.tensor.dispatch.overrides import PLAIN, overrides
@@ -131,7 +133,7 @@ def build(output: Output, value: Any, source: Source) -> VariableTracker:
         if hasattr(cls, "materialize"):
             raise RunPlainly("a parameter of a lazy layer has no sizes before the first call, which finds them out.")
         if cls not in PLAIN and overrides(cls):
-            raise RunPlainly(f"{cls.__name__} has a __torch_function__, which is not followed.")
+            Overrides.of(output)
         layout = output.sizes.layout_of(value, source)
         output.guards.add(*tensor_match(source, value, output.names, layout))
         return output.graph_input(value, source, layout)
@@ -322,6 +324,10 @@ def _function(output: Output, value: FunctionType, source: Source) -> VariableTr
     if handler_of(value) is not None:
         _guard_identity(output, value, source, value.__name__)
         return BuiltinVariable(value, source)
+    method = tensor_method(value) if is_library(value) else None
+    if method is not None:
+        _guard_identity(output, value, source, value.__name__)
+        return method
     if value.__code__ is SINGLE_DISPATCH_CODE:
         _guard_identity(output, value, source, value.__name__)
         return SingleDispatchVariable(value, output.constant_source(value, value.__name__))

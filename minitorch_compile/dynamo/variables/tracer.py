@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from minitorch_compile.dynamo.variables.side_effects import SideEffects
     from minitorch_compile.dynamo.variables.tensors.autocast_regions import AutocastRegions
     from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
+    from minitorch_compile.dynamo.variables.tensors.torch_function import Overrides
     from minitorch_compile.fx import Graph, Node
     from minitorch_compile.symbolic import SymInt
     from minitorch_compile.tensor.memory.storage import Storage
@@ -183,6 +184,7 @@ class Output:
     expectations: Sized  # checks of data of which one outcome only raises
     backward_call: BackwardCall | None  # the first backward() in the graph
     has_steps: bool  # whether function transforms are in the graph
+    overrides: Overrides | None = None  # __torch_function__ that the program switches off, or enters
     autocast: AutocastRegions | None = None  # that the program enters, or asks about
     is_handling_outside: bool  # called in an `except` block
 

@@ -50,6 +50,7 @@ from minitorch_compile.dynamo.variables.objects.method_names import BINARY_METHO
 from minitorch_compile.dynamo.variables.objects.methods import BuiltinMethodVariable
 from minitorch_compile.dynamo.variables.objects.objects import UserObjectVariable, is_user_class
 from minitorch_compile.dynamo.variables.objects.special_answers import judged
+from minitorch_compile.dynamo.variables.objects.tensor_methods import TensorMethodVariable
 from minitorch_compile.dynamo.variables.objects.type_forms import subscripted, union
 from minitorch_compile.dynamo.variables.rebuilding import Template, held_class
 from minitorch_compile.tensor.tensor_base import TensorBase
@@ -61,15 +62,6 @@ if TYPE_CHECKING:
 
 CLASS_METHODS: dict[tuple[type, str], Any] = {(itertools.chain, "from_iterable"): polyfills.chain_from_iterable}
 PLAIN_METACLASSES = (type, abc.ABCMeta)
-
-
-class TensorMethodVariable(BuiltinMethodVariable):
-    """A method read from the class of tensors: torch.Tensor.add, to be called with the tensor."""
-
-    def call(self, tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) -> Value:
-        if not args or not issubclass(args[0].realize().python_type(), TensorBase):
-            self.unsupported("a call without a tensor", "unsupported-call")
-        return args[0].realize().call_method(tracer, self.name, args[1:], kwargs)
 
 
 class ClassVariable(VariableTracker):
@@ -185,7 +177,7 @@ class ClassVariable(VariableTracker):
     def _bind(self, tracer: Tracer, found: Found) -> Value:
         raw = found.value
         if issubclass(self.cls, TensorBase) and is_library(found.owner) and callable(raw):
-            return TensorMethodVariable(self, found.name)
+            return TensorMethodVariable(raw, found.name)
         if isinstance(raw, FunctionType):
             return wrap_found(tracer, found, raw)
         if answers_itself(raw, "__get__"):
