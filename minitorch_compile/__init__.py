@@ -116,6 +116,7 @@ from minitorch_compile.tensor import (
 from minitorch_compile.tensor.cpu.thread_count import get_num_threads, set_num_threads
 from minitorch_compile.tensor.functions.checks import (
     _assert,
+    _assert_async,
     _check,
     _check_index,
     _check_is_size,

@@ -119,6 +119,7 @@ bool = bool_
 from minitorch_compile.tensor.cpu.thread_count import get_num_threads as get_num_threads
 from minitorch_compile.tensor.cpu.thread_count import set_num_threads as set_num_threads
 from minitorch_compile.tensor.functions.checks import _assert as _assert
+from minitorch_compile.tensor.functions.checks import _assert_async as _assert_async
 from minitorch_compile.tensor.functions.checks import _check as _check
 from minitorch_compile.tensor.functions.checks import _check_index as _check_index
 from minitorch_compile.tensor.functions.checks import _check_is_size as _check_is_size

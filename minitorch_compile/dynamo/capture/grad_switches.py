@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from minitorch_compile.dynamo.variables.tracer import Output
 from minitorch_compile.fx import Graph
 from minitorch_compile.fx.effects import has_side_effect
 from minitorch_compile.tensor import grad_mode
@@ -24,6 +25,16 @@ from minitorch_compile.tensor import grad_mode
 def switch_grad_mode(enabled: bool) -> None:
     """Turns grad mode on or off; the node that `with no_grad():` leaves in a graph."""
     grad_mode.state.enabled = enabled
+
+
+class GradSwitches(Output):
+    """What the tracer does when the program switches."""
+
+    def switch_grad_mode(self, enabled: bool) -> None:
+        """Grad mode changes now, for the fakes, and in the graph when it runs."""
+        node = self.graph.call_function(switch_grad_mode, (enabled,))
+        node.meta.update(val=None, stack=self.tracer.user_line())
+        grad_mode.state.enabled = enabled
 
 
 def drop_idle_switches(graph: Graph, enabled_before: bool) -> None:

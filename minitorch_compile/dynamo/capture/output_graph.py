@@ -26,7 +26,7 @@ from minitorch_compile.dynamo.capture.expectations import Expectation
 from minitorch_compile.dynamo.capture.failed_calls import raise_failure
 from minitorch_compile.dynamo.capture.finished_graph import SizeInput
 from minitorch_compile.dynamo.capture.global_guards import guard_global_state, guard_random_stream
-from minitorch_compile.dynamo.capture.grad_switches import switch_grad_mode
+from minitorch_compile.dynamo.capture.grad_switches import GradSwitches
 from minitorch_compile.dynamo.capture.outside_values import OutsideValues
 from minitorch_compile.dynamo.capture.places_in_memory import MAY_ASK_FOR_PLACE, check_window, places_asked
 from minitorch_compile.dynamo.capture.tensor_questions import TensorQuestions
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 OWN_NAMES = ("MISS", "READ_ERRORS", "function", "plain", "compiled", "error", "unneeded")  # of every generated function
 
 
-class OutputGraph(OutsideValues, TensorQuestions):
+class OutputGraph(OutsideValues, TensorQuestions, GradSwitches):
     """Everything that is collected while one frame, with all that is inlined into it, is traced."""
 
     def __init__(
@@ -266,12 +266,6 @@ class OutputGraph(OutsideValues, TensorQuestions):
         self.tensors_by_fake = {fake: t for fake, t in self.tensors_by_fake.items() if t.node in kept}
         self.size_inputs = [size for size in self.size_inputs if size.node in kept]
         self.size_nodes.keep(kept)
-
-    def switch_grad_mode(self, enabled: bool) -> None:
-        """Grad mode changes now, for the fakes, and in the graph when it runs."""
-        node = self.graph.call_function(switch_grad_mode, (enabled,))
-        node.meta.update(val=None, stack=self.tracer.user_line())
-        grad_mode.state.enabled = enabled
 
     # --- finishing ----------------------------------------------------------------------------------------------------
 

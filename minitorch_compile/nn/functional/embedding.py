@@ -20,6 +20,7 @@ from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.dispatch.declare import functional
 from minitorch_compile.tensor.grad_mode import no_grad
 from minitorch_compile.tensor.numerics.dtype import FLOATING, int32, int64
+from minitorch_compile.tensor.ops.checked_values import checked
 
 
 @functional()
@@ -126,6 +127,7 @@ def _bag_of_each(input: Any, offsets: Any, include_last_offset: bool) -> Any:
     """Which bag each entry of a 1-d input is in; what comes after the last offset is a bag, too."""
     entries = input.sizes[0]
     _check_offsets(offsets, entries, include_last_offset)
+    offsets = checked(offsets, (offsets == 0) | (ops.arange(offsets.sizes[0]) > 0))
     marks = ops.scatter_add(ops.zeros(entries + 1, dtype=int64), 0, offsets.long(), _ones(offsets, int64))
     return ops.cumsum(marks, 0)[:entries] - 1
 
@@ -208,6 +210,8 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Any:
             raise RuntimeError("Class values must be non-negative.")
         if num_classes != -1 and tensor.array.max() >= num_classes:
             raise RuntimeError(f"Class values must be smaller than num_classes. Got {num_classes} classes.")
+    elif num_classes != -1:
+        tensor = checked(tensor, (tensor >= 0) & (tensor < num_classes))
     if num_classes == -1:
         if 0 in tensor.sizes:
             raise RuntimeError("Can not infer total number of classes from empty tensor.")

@@ -14,6 +14,7 @@ from typing import Any
 from minitorch_compile.nn.functional.loss_reduction import check_reduction, reduced, reduction_word, weighted_mean
 from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.dispatch.declare import functional
+from minitorch_compile.tensor.ops.checked_values import checked
 from minitorch_compile.user_warnings import warn_user
 
 
@@ -193,4 +194,5 @@ def _variance(input: Any, var: Any) -> Any:
 
 def _at_least(var: Any, eps: float) -> Any:
     """The value is clamped; the gradient passes as if it weren't."""
-    return var + (ops.clamp(var, min=eps) - var).detach()
+    value = var.detach()
+    return var + (ops.clamp(checked(value, value >= 0), min=eps) - value)

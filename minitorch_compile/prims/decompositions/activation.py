@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from minitorch_compile.prims.decomposition_table import decomposes
 from minitorch_compile.tensor import Tensor, ops
+from minitorch_compile.tensor.ops.checked_values import checked
 
 
 @decomposes(ops.hardtanh)
@@ -60,5 +61,6 @@ def _(x: Tensor) -> Tensor:
 @decomposes(ops.binary_cross_entropy)
 def _(x: Tensor, target: Tensor) -> Tensor:
     """-(y log x + (1 - y) log(1 - x))."""
+    x = checked(x, (x >= 0) & (x <= 1))
     if_one, if_zero = ops.clamp(ops.log(x), min=-100), ops.clamp(ops.log1p(-x), min=-100)
     return (target - 1) * if_zero - target * if_one

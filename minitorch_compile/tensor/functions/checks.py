@@ -23,6 +23,12 @@ def _assert(condition: Any, message: str) -> None:
     assert condition, message
 
 
+def _assert_async(input: Any, assert_msg: str = "Expected Tensor with single nonzero value, but got zero") -> None:
+    """RuntimeError with the message unless the single element is not zero."""
+    if not input:
+        raise RuntimeError(assert_msg)
+
+
 def _check_with(error_type: type[Exception], cond: Any, message: Message) -> None:
     """Raises `error_type` with what `message()` returns, unless `cond` is True. TypeError if it is neither True nor
     False."""

@@ -27,6 +27,7 @@ from minitorch_compile.tensor.memory.strides import broadcast_sizes, contiguous_
 from minitorch_compile.tensor.modes.fake_tensor_mode import drawing_like
 from minitorch_compile.tensor.numerics.dtype import FLOATING, dtype, float32, float64, get_default_dtype, int64
 from minitorch_compile.tensor.numerics.numeric_limits import finfo
+from minitorch_compile.tensor.ops.checked_values import checked
 from minitorch_compile.tensor.ops.copies import to_copy
 from minitorch_compile.tensor.ops.creation import sizes_of
 from minitorch_compile.tensor.ops.pytorch_stream import drawn_like, drawn_normals, drawn_one_by_one
@@ -69,6 +70,7 @@ def trials(name: str, input: Any, p: Any, generator: Any) -> Any:
         chances: Any = p
         if not _all_true((chances >= 0) & (chances <= 1)):
             raise RuntimeError(f"{name}: expected every element p_in to satisfy 0 <= p_in <= 1; pass probabilities")
+        p = checked(chances, (chances >= 0) & (chances <= 1))
     elif not 0 <= p <= 1:
         raise RuntimeError(f"{name}: expected 0 <= p <= 1, but found p={p}")
     if draws_as_pytorch():
@@ -122,17 +124,18 @@ def normal(
     for value in tensors:
         _check_floating("normal", value)
     center, spread = (detach(v) if isinstance(v, TensorBase) else v for v in (mean, std))
-    _check_std("normal", spread)
+    spread = _check_std("normal", spread)
     element = tensors[0].dtype
     with making_on(tensors[0].device):
         drawn = normal_random(broadcast_sizes(*(v.sizes for v in tensors)), element, generator)
     return to_copy(drawn * spread + center, element) if len(tensors) == 2 else drawn * spread + center
 
 
-def _check_std(name: str, std: Any) -> None:
+def _check_std(name: str, std: Any) -> Any:
     fine: Any = std >= 0
     if not (_all_true(fine) if isinstance(fine, TensorBase) else fine):
         raise RuntimeError(f"{name} expects std >= 0.0, but found std {std}")
+    return checked(std, fine) if isinstance(std, TensorBase) else std
 
 
 # ------------------------------------------------------------------------------------------------------- multinomial
@@ -249,7 +252,8 @@ def poisson(input: Tensor, generator: Any = None) -> Any:
     if draws_as_pytorch():
         return to_copy(drawn_one_by_one(input, "poisson", generator=generator), input.dtype)
     uniforms = uniform_random(tuple(input.sizes), float64, generator)
-    return to_copy(poisson_quantile(to_copy(input.detach(), float64), uniforms), input.dtype)
+    rates = checked(input.detach(), input.detach() >= 0)
+    return to_copy(poisson_quantile(to_copy(rates, float64), uniforms), input.dtype)
 
 
 @composite()

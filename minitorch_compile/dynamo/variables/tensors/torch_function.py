@@ -185,7 +185,7 @@ class _Object:
 class _Mode(public.TorchFunctionMode):
     """Is asked where no class is."""
 
-    __torch_function__ = staticmethod(_write_down)  # type: ignore[assignment]
+    __torch_function__ = staticmethod(_write_down)
 
 
 class _StandIns:
@@ -242,7 +242,7 @@ def _call_as_made(
 
 def _func(output: Output, func: Any) -> Value:
     getter = getattr(func, "__self__", None)
-    if isinstance(getter, property):
+    if isinstance(getter, property) and getter.fget is not None:
         return PropertyGetterVariable(func, getter.fget.__name__)
     return output.wrap_constant(func, getattr(func, "__name__", "func"))
 
