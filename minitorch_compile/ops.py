@@ -44,6 +44,7 @@ from minitorch_compile.prims.decomposition_table import has_rule, refusal_of, ru
 from minitorch_compile.prims.example_calls import example_calls
 from minitorch_compile.prims.reduction_tree import Reduction
 from minitorch_compile.profiler import record_ops
+from minitorch_compile.tensor.dispatch.aten_names import AtenNamespace
 from minitorch_compile.tensor.dispatch.op import Op, table
 from minitorch_compile.tensor.dispatch.op_families import AliasOp
 from minitorch_compile.tensor.tensor_base import FakeDataError
@@ -59,6 +60,7 @@ ITS_PARTS = "that of its parts"
 for _op in record_ops.OPS:
     namespaces.show(f"profiler::{_op.__name__}", _op)
 namespaces.show_in(globals())
+aten = AtenNamespace("torch.ops.aten", "PyTorch's names for the ops of the table.")
 
 
 @dataclass(frozen=True)

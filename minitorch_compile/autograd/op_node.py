@@ -131,8 +131,9 @@ class OpNode(Node):
 
     def _keep_result(self, out: Any) -> Any:
         """The result owns its node, so a node that owned its result would keep both alive until the garbage collector
-        finds the cycle: it gets a twin. A tracer, though, knows values by identity."""
-        kept = out if contexts and stacks.modes else twin(out)
+        finds the cycle: it gets a twin. A tracer, though, knows values by identity, and a class with
+        `__torch_dispatch__` what it hung on the result."""
+        kept = out if (contexts and stacks.modes) or hasattr(type(out), "__torch_dispatch__") else twin(out)
         self.kept.append((kept, kept.storage.version))
         return kept
 

@@ -20,6 +20,7 @@ from minitorch_compile.autograd.watching import tell, watchers
 from minitorch_compile.tensor import Op
 from minitorch_compile.tensor.dispatch.dispatch import below_tape, contexts, stacks
 from minitorch_compile.tensor.dispatch.tape_slot import register_tape
+from minitorch_compile.tensor.dispatch.torch_dispatch import dispatching
 from minitorch_compile.tensor.grad_mode import state
 from minitorch_compile.tensor.numerics.dtype import FLOATING
 from minitorch_compile.tensor.tensor_base import TensorBase
@@ -32,7 +33,7 @@ class RecordingTape:
         """The op's result, with a node behind it."""
         if op.kind == "inplace":
             return record_inplace(op, args, kwargs)
-        if contexts and stacks.modes:
+        if (contexts and stacks.modes) or dispatching:
             out = _unrecorded(op, args, kwargs)
             bound = op.bind(args, kwargs)
         else:

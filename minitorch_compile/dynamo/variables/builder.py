@@ -132,6 +132,8 @@ def build(output: Output, value: Any, source: Source) -> VariableTracker:
     if issubclass(cls, TensorBase):
         if hasattr(cls, "materialize"):
             raise RunPlainly("a parameter of a lazy layer has no sizes before the first call, which finds them out.")
+        if hasattr(cls, "__torch_dispatch__"):
+            raise RunPlainly(f"{cls.__name__} has a __torch_dispatch__, which is not followed.")
         if cls not in PLAIN and overrides(cls):
             Overrides.of(output)
         layout = output.sizes.layout_of(value, source)

@@ -38,6 +38,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from minitorch_compile.tensor.dispatch.captured_memory import mark_made, recordings, refuse_captured
 from minitorch_compile.tensor.dispatch.overrides import MISSING, PLAIN, VALUES, overridden, watching
 from minitorch_compile.tensor.dispatch.tape_slot import slot as tape
+from minitorch_compile.tensor.dispatch.torch_dispatch import dispatching, run_dispatched
 from minitorch_compile.tensor.grad_mode import state as grad_state
 from minitorch_compile.tensor.memory.storage import INFERENCE
 from minitorch_compile.tensor.tensor_base import TensorBase
@@ -85,7 +86,7 @@ def dispatch(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if grad_state.enabled and any_requires_grad(args, kwargs) and op.recorded and tape:
         result = tape[0].record(op, args, kwargs)
     else:
-        result = below_tape(op, args, kwargs) if contexts else op.run(args, kwargs)
+        result = below_tape(op, args, kwargs) if contexts or dispatching else op.run(args, kwargs)
     if contexts and recordings.starts and op.recorded and op.kind not in ("inplace", "view"):
         mark_made(result, args)
     return result
@@ -98,7 +99,7 @@ def below_tape(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """
     if stacks.modes and op.recorded:
         return _process_below(stacks.modes, op, args, kwargs)
-    result = op.run(args, kwargs)
+    result = run_dispatched(op, args, kwargs) if dispatching and op.recorded else op.run(args, kwargs)
     if grad_state.inference and op.recorded and op.kind not in ("view", "inplace"):
         for part in result if isinstance(result, tuple) else (result,):
             part.storage.version = INFERENCE

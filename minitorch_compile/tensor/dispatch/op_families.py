@@ -25,6 +25,7 @@ from minitorch_compile.tensor.dispatch.overrides import MISSING, overridden, wat
 from minitorch_compile.tensor.dispatch.stored_only import refuse_stored
 from minitorch_compile.tensor.dispatch.strided_results import wrap_as
 from minitorch_compile.tensor.dispatch.tensor_options import TENSOR_OPTIONS, with_options
+from minitorch_compile.tensor.dispatch.torch_dispatch import SEEN_WHOLE, dispatched, dispatching
 from minitorch_compile.tensor.dispatch.wrong_arguments import MISTAKEN, answered
 from minitorch_compile.tensor.grad_mode import state as grad_state
 from minitorch_compile.tensor.memory.device import META, NO_DATA, entered
@@ -305,6 +306,8 @@ class CompositeOp(Op):
         if kwargs and "out" in kwargs:
             return call_with_out(self, args, kwargs, kwargs.pop("out"))
         if watching and (answer := overridden(self, args, kwargs)) is not MISSING:
+            return answer
+        if dispatching and self.name in SEEN_WHOLE and (answer := dispatched(self, args, kwargs)) is not MISSING:
             return answer
         return self.run(args, kwargs)
 

@@ -31,6 +31,7 @@ from minitorch_compile.tensor.dispatch.overrides import (
 )
 from minitorch_compile.tensor.dispatch.public_signature import MethodFace
 from minitorch_compile.tensor.dispatch.tape_slot import registered_tape
+from minitorch_compile.tensor.dispatch.torch_dispatch import make_wrapper_subclass, note_dispatching_class
 from minitorch_compile.tensor.dispatch.transform_stack import refuse_in_transforms
 from minitorch_compile.tensor.grad_mode import state as grad_mode
 from minitorch_compile.tensor.memory.conjugate_view import with_signs, without_signs
@@ -145,6 +146,7 @@ class Tensor(TensorConversions, TensorExchange, TensorResizing, TensorProperties
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         note_class(cls)
+        note_dispatching_class(cls)
 
     @classmethod
     def __torch_function__(
@@ -164,6 +166,8 @@ class Tensor(TensorConversions, TensorExchange, TensorResizing, TensorProperties
         result = ops.detach(data).as_subclass(cls)
         result.requires_grad = require_grad
         return result
+
+    _make_wrapper_subclass = staticmethod(make_wrapper_subclass)
 
     def as_subclass(self, cls: type) -> Any:
         """An instance of a subclass of Tensor over the same storage, with the same history. That of a leaf begins at
