@@ -76,18 +76,45 @@ class OpNode(Node):
 
     def __getattr__(self, name: str) -> Any:
         """What PyTorch calls `_saved_self`, `_saved_other`, `_saved_dim`, `_saved_result`: a parameter of the call or
-        its result, where the formula needs its value. RuntimeError once freed."""
-        what = name.removeprefix("_saved_")
-        if what == name:
+        its result, where the formula needs its value. RuntimeError once freed. `_raw_saved_self` is what keeps it."""
+        what = name.removeprefix("_raw").removeprefix("_saved_")
+        if what == name.removeprefix("_raw"):
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+        if name.startswith("_raw"):
+            return self._slot_of(name, what)
         if self.parameters is None:
             raise RuntimeError(FREED)
-        position = self.op.positions.get("input" if what == "self" else what)
+        position = self._position_of(what)
         saved = self.outputs if what == "result" else None if position is None else self.parameters[position]
         of_no_use = position is not None and self.derivative.keeps[position] not in (VALUE, FOR_OTHERS)
         if of_no_use or isinstance(saved, Layout) or (saved is None and position is None):
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}': not needed, so not kept")
         return _as_result(saved, self, 0) if what == "result" else saved
+
+    def __dir__(self) -> list[str]:
+        """Names what is kept, too."""
+        kept = [name for name in ("result", *self.op.parameters) if self._keeps_value(name)]
+        names = [f"{raw}_saved_{'self' if name == 'input' else name}" for name in kept for raw in ("", "_raw")]
+        return sorted([*super().__dir__(), *names])
+
+    def _slot_of(self, name: str, what: str) -> Any:
+        from minitorch_compile.autograd.saved_tensors_hooks import SavedTensor
+
+        if not self._keeps_value(what):
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}': not needed, so not kept")
+        return SavedTensor(self, None if what == "result" else self._position_of(what))
+
+    def _position_of(self, what: str) -> int | None:
+        return self.op.positions.get("input" if what == "self" else what)
+
+    def _keeps_value(self, what: str) -> bool:
+        """Whether the formula needs the elements of a parameter, or of the result."""
+        if what == "result":
+            return self.derivative.keeps_out is VALUE
+        position = self._position_of(what)
+        if position is None or self.derivative.keeps[position] not in (VALUE, FOR_OTHERS):
+            return False
+        return self.parameters is None or hasattr(self.parameters[position], "is_leaf")  # a number keeps itself
 
     def _keep_for_others(self, parameters: list[Any]) -> None:
         """Of the parameters marked ForOthers keeps those beside which another one requires grad."""
@@ -151,7 +178,7 @@ class OpNode(Node):
         for x, version in self.kept:
             if x.storage.version != version:
                 raise modified_inplace(x, version, *self._maker_of(x))
-        out = self._saved_outputs(maker or self)
+        out = self._kept_outputs(maker or self)
         first = grads[0] if type(self.outputs) is not tuple else next((g for g in grads if g is not None), None)
         if first is None or first.device is not META:
             return self._gradients(grads, out, wanted)
@@ -178,7 +205,7 @@ class OpNode(Node):
                 gradients.append(None)
         return gradients
 
-    def _saved_outputs(self, maker: Node) -> Any:
+    def _kept_outputs(self, maker: Node) -> Any:
         """The kept outputs, as results of their maker if what is done with them now is to be recorded."""
         if self.outputs is None or not state.enabled or stacks.modes:
             return self.outputs

@@ -20,7 +20,7 @@ from typing import Any
 
 from minitorch_compile.autograd.edges import gradient_edge
 from minitorch_compile.autograd.node import FREED, Grad, Node
-from minitorch_compile.autograd.op_node import OpNode, twin
+from minitorch_compile.autograd.op_node import OpNode, _as_result, twin
 from minitorch_compile.autograd.watching import watchers
 from minitorch_compile.tensor.tensor_base import TensorBase
 
@@ -118,11 +118,17 @@ class PackedOpNode(OpNode):
 
     __slots__ = ()
 
+    def __getattr__(self, name: str) -> Any:
+        found = super().__getattr__(name)
+        if not isinstance(found, Packed):
+            return found
+        return _as_result(found.tensor(), self, 0) if name == "_saved_result" else found.tensor()
+
     def apply(self, grads: list[Grad], wanted: Sequence[bool], maker: Node | None = None) -> Sequence[Grad]:
         if self.parameters is None:
             raise RuntimeError(FREED)
         packed = self.parameters, self.outputs, self.kept
-        self.kept = []
+        self.kept = [(x, version) for x, version in self.kept if not isinstance(x, Packed)]
         try:
             self.parameters = [_unpacked(p) for p in self.parameters]
             self.outputs = _unpacked(self.outputs)
@@ -152,6 +158,40 @@ def pack_op_node(node: OpNode, pack: Pack, unpack: Unpack) -> None:
     node.outputs = replace(node.outputs, True)
     node.kept = [(p, 0) for p in packed.values()]  # so that release() knows of something to let go
     node.__class__ = PackedOpNode
+
+
+class SavedTensor:
+    """What keeps a tensor for the backward pass: `grad_fn._raw_saved_self`. `position`: of the parameter; None for the
+    result."""
+
+    def __init__(self, node: OpNode, position: int | None) -> None:
+        self._node = node
+        self._position = position
+
+    def register_hooks(self, pack_hook: Pack, unpack_hook: Unpack) -> None:
+        """Keeps what `pack_hook` makes of the tensor instead; `unpack_hook` makes a tensor of it again.
+
+        RuntimeError once it is freed, or where there is such a pair of hooks already.
+        """
+        if not callable(pack_hook) or not callable(unpack_hook):
+            raise TypeError("register_hooks(): pack_hook and unpack_hook must be functions of one argument")
+        node, position = self._node, self._position
+        if node.parameters is None:
+            raise RuntimeError(f"Calling register_hooks on a saved tensor after it has been freed. {FREED}")
+        value = node.outputs if position is None else node.parameters[position]
+        if isinstance(value, Packed):
+            raise RuntimeError(
+                "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of"
+                " hooks is allowed at a time."
+            )
+        packed = Packed(value, pack_hook, unpack_hook, position is None)
+        if position is None:
+            node.outputs = packed
+        else:
+            node.parameters = [*node.parameters[:position], packed, *node.parameters[position + 1 :]]
+        others = [kept for kept in node.kept if kept[0] is not value or any(x is value for x in node.parameters)]
+        node.kept = [*others, (packed, 0)]
+        node.__class__ = PackedOpNode
 
 
 def _unpacked(value: Any) -> Any:

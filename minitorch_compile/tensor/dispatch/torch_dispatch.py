@@ -100,7 +100,7 @@ def dispatched(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return MISSING
     func, types = overload_of(op, args, kwargs), tuple(found)
     for cls in sorted(found, key=lambda cls: -len(cls.__mro__)):  # a subclass before its bases
-        result = cls.__torch_dispatch__(func, types, args, kwargs)  # type: ignore[attr-defined]
+        result = cls.__torch_dispatch__(func, types, args, kwargs)
         if result is not NotImplemented:
             return result
     listed = "".join(f"\n  - tensor subclass {cls}" for cls in types)
