@@ -8,7 +8,7 @@
 ...         result = super().__torch_function__(func, types, args, kwargs)
 ...         return result + result if func is Tensor.sin else result
 >>> print(captured(lambda x: x.sin(), ones(2).as_subclass(Doubled)))
-x -> sin = x.sin(); (sin + sin,)
+x -> sin = x.sin(); (sin.add(sin),)
 
 The graph is one of plain tensors, and is called with overrides switched off. A result that lives on becomes an instance
 of its class behind the graph. Which function the program called, and in which order it gave the arguments, is told by
