@@ -21,6 +21,7 @@ from tests.as_torch.measure import fill, flatten, load
 METHODS = {
     "annotated_transformer": ["encode", "decode"],
     "bilstm_crf": ["neg_log_likelihood"],
+    "forward_forward": ["goodness"],
     "maml": ["argforward"],
     "ppo": ["get_value", "get_action_and_value"],
 }
