@@ -12,12 +12,14 @@
 from typing import Any
 
 from minitorch_compile.amp.dispatch_keys import DispatchKey, DispatchKeySet, _ExcludeDispatchKeyGuard
+from minitorch_compile.tensor import Tensor
 from minitorch_compile.tensor.dispatch.overrides import (
     DisableTorchFunction,
     DisableTorchFunctionSubclass,
     _disabled_torch_function_impl,
 )
 
+_TensorMeta = type(Tensor)
 _nn: Any  # where PyTorch has the built-in functions of nn.functional; the package puts that module here
 _get_tracing_state: Any  # jit.is_tracing, which the package puts here as well
 

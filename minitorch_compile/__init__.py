@@ -78,7 +78,7 @@ from minitorch_compile.cuda import OutOfMemoryError
 from minitorch_compile.func import vmap
 from minitorch_compile.library import Tag
 from minitorch_compile.random import default_generator, get_rng_state, initial_seed, seed, set_rng_state
-from minitorch_compile.serialization import load, save
+from minitorch_compile.serialization import PyTorchFileReader, load, save
 from minitorch_compile.sparse import sparse_coo_tensor, sparse_csr_tensor
 from minitorch_compile.tensor import (
     Generator,

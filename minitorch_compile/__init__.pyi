@@ -82,6 +82,7 @@ from minitorch_compile.random import get_rng_state as get_rng_state
 from minitorch_compile.random import initial_seed as initial_seed
 from minitorch_compile.random import seed as seed
 from minitorch_compile.random import set_rng_state as set_rng_state
+from minitorch_compile.serialization import PyTorchFileReader as PyTorchFileReader
 from minitorch_compile.serialization import load as load
 from minitorch_compile.serialization import save as save
 from minitorch_compile.sparse import sparse_coo_tensor as sparse_coo_tensor

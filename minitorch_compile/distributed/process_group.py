@@ -28,6 +28,7 @@ class Backend(str):
     True
     """
 
+    default_device_backend_map = {"cpu": "gloo"}  # which library is used for a kind of device
     UNDEFINED, GLOO, NCCL, UCC, MPI, XCCL = "undefined", "gloo", "nccl", "ucc", "mpi", "xccl"
 
     def __new__(cls, name: str) -> Backend:

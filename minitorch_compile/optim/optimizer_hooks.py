@@ -43,8 +43,10 @@ def register_optimizer_step_post_hook(hook: Hook) -> RemovableHandle:
 class OptimizerHooks:
     """The registering half of Optimizer. Every hook gets the optimizer first; each `register_...` returns a handle."""
 
+    hooks: dict[str, dict[int, Hook]] = {}  # of a subclass whose __init__ doesn't call this one's
+
     def __init__(self) -> None:
-        self.hooks: dict[str, dict[int, Hook]] = {name: {} for name in NAMES}
+        self.hooks = {name: {} for name in NAMES}
 
     def register_step_pre_hook(self, hook: Hook) -> RemovableHandle:
         """`hook(optimizer, args, kwargs)` runs before `step`; it may return new (args, kwargs)."""
@@ -73,8 +75,10 @@ class OptimizerHooks:
     # -------------------------------------------------------------------------------------------- running them
 
     def has_step_hooks(self) -> bool:
-        """Whether anything is to run around a step."""
+        """Whether anything is to run around a step: not around that of an optimizer that only passes it on."""
         own = self.hooks
+        if not own:
+            return False
         return bool(own["step_pre"] or own["step_post"] or _global_hooks["step_pre"] or _global_hooks["step_post"])
 
     def _before_step(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:

@@ -20,10 +20,12 @@ from minitorch_compile.serialization.allowed_names import (
     get_safe_globals,
     safe_globals,
 )
+from minitorch_compile.serialization.file_reader import PyTorchFileReader
 from minitorch_compile.serialization.save_load import load, save
 from minitorch_compile.serialization.unreadable_file import UnreadableFileError
 
 __all__ = [
+    "PyTorchFileReader",
     "UnreadableFileError",
     "add_safe_globals",
     "clear_safe_globals",

@@ -76,6 +76,7 @@ def test_modules_below_nn_modules_are_attributes_too():
         "from torch.nn.attention.flex_attention import _DEFAULT_SPARSE_BLOCK_SIZE",
         "from torch.nn.modules.module import _IncompatibleKeys",
         "from torch.storage import TypedStorage, UntypedStorage",
+        "from torch._C import _TensorMeta; assert _TensorMeta is type(__import__('torch').Tensor)",
         "from torch import pca_lowrank, svd_lowrank",
     ],
 )

@@ -190,3 +190,22 @@ def test_options_out_of_range(make, message):
 def test_lbfgs_needs_a_closure():
     with pytest.raises(TypeError, match="closure"):
         optim.LBFGS([nn.Parameter(torch.ones(1))]).step()
+
+
+def test_an_optimizer_that_only_passes_steps_on_has_no_hooks_of_its_own() -> None:
+    class Wrapping(optim.Optimizer):
+        def __init__(self, optimizer: optim.Optimizer) -> None:  # as libraries do it: without super().__init__()
+            self.optimizer = optimizer
+
+        def step(self, closure: object = None) -> None:
+            self.optimizer.step()
+
+    log: list[str] = []
+    p = nn.Parameter(torch.ones(1))
+    p.grad = torch.ones(1)
+    handle = register_optimizer_step_post_hook(lambda optimizer, *_: log.append(type(optimizer).__name__))
+    try:
+        Wrapping(optim.SGD([p], lr=0.5)).step()
+    finally:
+        handle.remove()
+    assert (p.tolist(), log) == ([0.5], ["SGD"])  # PyTorch's answer

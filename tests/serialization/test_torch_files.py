@@ -128,3 +128,14 @@ def test_other_zip_files_are_told_apart(tmp_path: Path) -> None:
     script.seek(0)
     with pytest.raises(RuntimeError, match="TorchScript"):
         torch.load(script)
+
+
+def test_its_records_are_read_by_name() -> None:
+    reader = torch.PyTorchFileReader(str(WRITTEN / "state_dict.pt"))
+    assert {"data.pkl", "data/0", "version"} <= set(reader.get_all_records())
+    assert (reader.has_record("data/0"), reader.has_record("nothing")) == (True, False)
+    assert reader.get_record("version") == b"3\n"
+    with pytest.raises(RuntimeError, match="failed locating file nothing"):
+        reader.get_record("nothing")
+    with pytest.raises(RuntimeError, match="failed reading zip archive"):
+        torch.PyTorchFileReader(io.BytesIO(b"no zip"))

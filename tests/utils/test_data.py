@@ -261,3 +261,10 @@ class TestWorkers:
         done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=600)
         assert done.stdout == "the script\n[[1], [2]]\n"
         assert "would run it once more up to" in done.stderr
+
+
+def test_a_loader_shows_the_context_that_it_was_given() -> None:
+    # Libraries make a loader anew of the attributes of another: PyTorch's has None where none was given.
+    assert DataLoader(range(3)).multiprocessing_context is None
+    shown = DataLoader(range(3), num_workers=1, multiprocessing_context="spawn").multiprocessing_context
+    assert shown.get_start_method() == "spawn"

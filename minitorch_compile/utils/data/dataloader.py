@@ -81,8 +81,8 @@ class DataLoader(Generic[T_co]):
         self.in_order = in_order
         self.prefetch_factor = 2 if num_workers > 0 and prefetch_factor is None else prefetch_factor
         self._check_workers(prefetch_factor, multiprocessing_context)
-        self.multiprocessing_context = context_named(multiprocessing_context)
-        self._asked_for_context = multiprocessing_context is not None
+        asked_for = multiprocessing_context
+        self.multiprocessing_context = None if asked_for is None else context_named(asked_for)
         self._alone = False  # whether this process does it all, since workers couldn't be started
         self._iterable = isinstance(dataset, IterableDataset)
         self._check_sampling(batch_size, shuffle, sampler, batch_sampler, drop_last)
@@ -168,7 +168,7 @@ class DataLoader(Generic[T_co]):
             message = Restart(seed) if keeps_data else Begin(self._assignment(), seed)
             pool = self._free_pool()
         except CannotStart as error:
-            if self._asked_for_context:
+            if self.multiprocessing_context is not None:
                 raise
             warn_user(
                 f"{error}. Now the data is loaded in this process instead of in {self.num_workers} workers.",
@@ -193,7 +193,7 @@ class DataLoader(Generic[T_co]):
         if self._pool is not None and not self._pool.ended and not self._pool.busy:
             return self._pool
         check_main_script()
-        pool = WorkerPool(self.multiprocessing_context, self.num_workers)
+        pool = WorkerPool(context_named(self.multiprocessing_context), self.num_workers)
         if self._pool is None or self._pool.ended:
             self._pool = pool
         return pool
