@@ -22,7 +22,7 @@ class Watch:
 
 
 print(line(torch.tensor([-1.0, 2.0])))
-print(line(torch.ones(2, requires_grad=True)).grad_fn)
+print(line(torch.ones(2, requires_grad=True)).grad_fn.name())
 print(line(empty_fake((1_000_000, 1_000_000))).shape)
 watched = torch.ones(2)
 with mode(Watch()):

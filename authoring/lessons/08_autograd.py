@@ -272,9 +272,9 @@ print(inspect.getsource(derivative_table.sum_to))
 # %%
 x = torch.tensor([0.5, 2.0], requires_grad=True)
 y = (x * x).sin() * x.exp()
-print(y.grad_fn)
+print(y.grad_fn.name())
 for node, _ in y.grad_fn.next_functions:
-    print("   ", node, [str(n) for n, _ in node.next_functions])
+    print("   ", node.name(), [n.name() for n, _ in node.next_functions])
 
 # %% [markdown]
 # The formulas stand in a table keyed by op, in `autograd/derivatives/`. Here are two rows. They say the same as ours:

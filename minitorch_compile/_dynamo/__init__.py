@@ -13,7 +13,7 @@ The tracer itself is `minitorch_compile.dynamo`; this is the place where PyTorch
 
 import sys
 
-from minitorch_compile._dynamo import config, eval_frame, utils
+from minitorch_compile._dynamo import compiled_autograd, config, eval_frame, utils
 from minitorch_compile._dynamo.eval_frame import innermost_fn, optimize, optimize_assert, run
 from minitorch_compile._dynamo.exporting import ExportResult, export
 from minitorch_compile.compiler import list_backends, lookup_backend, register_backend, reset
@@ -59,6 +59,7 @@ __all__ = [
     "Unsupported",
     "allow_in_graph",
     "assume_constant_result",
+    "compiled_autograd",
     "config",
     "disable",
     "eval_frame",

@@ -184,7 +184,7 @@ def _compile_joint(
         symbols=[node.meta["val"].expression.only_symbol for node in partition.saved_sizes],
     )
     compiled = _with_versions(call_compiler(partition.forward, fw_compiler), program)
-    return CompiledFunction(compiled, lambda: call_compiler(partition.backward, bw_compiler), how)
+    return CompiledFunction(compiled, partition.backward, lambda: call_compiler(partition.backward, bw_compiler), how)
 
 
 def _log(joint: JointGraph, partition: Partition) -> None:

@@ -21,7 +21,9 @@ from minitorch_compile.autograd.node import FREED, Edge, Grad, Node, modified_in
 from minitorch_compile.autograd.op_node import twin
 from minitorch_compile.autograd.saved_tensors_hooks import Pack, Packed, Unpack
 from minitorch_compile.autograd.watching import tell, watchers
+from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.tensor import ops
+from minitorch_compile.tensor.dispatch.dispatch import stacks
 from minitorch_compile.tensor.grad_mode import state
 from minitorch_compile.tensor.tensor_base import TensorBase
 
@@ -58,9 +60,14 @@ class CompiledFunction:
     """The operation."""
 
     def __init__(
-        self, forward: CompiledGraph, compile_backward: Callable[[], CompiledGraph], how: Differentiation
+        self,
+        forward: CompiledGraph,
+        backward_graph: GraphModule,
+        compile_backward: Callable[[], CompiledGraph],
+        how: Differentiation,
     ) -> None:
         self.forward = forward
+        self.backward_graph = backward_graph
         self.output_count = how.output_count
         self.inputs = tuple(how.inputs)
         self.tangents = tuple(how.tangents)
@@ -183,7 +190,9 @@ class CompiledNode(Node):
         tangents = [
             _tangent(grad, like, values) for grad, (_, like) in zip(grads, self.function.tangents, strict=False)
         ]
-        results = self.function.backward(*saved, *self.sizes, *tangents)
+        # Who traces the walk needs operations, not compiled code.
+        backward = self.function.backward_graph if stacks.modes else self.function.backward
+        results = backward(*saved, *self.sizes, *tangents)
         missing = {i for i, grad in enumerate(grads) if grad is None}
         # What comes only from outputs that nobody differentiated is no gradient of zeros, but none.
         dropped = {place for place, sources in enumerate(self.function.sources) if sources and sources <= missing}

@@ -61,4 +61,4 @@ def _in_dense_layout(x: TensorBase, sizes: tuple[int, ...], strides: tuple[int, 
 
 def in_layout(x: TensorBase, strides: tuple[int, ...] | None) -> TensorBase:
     """The same values with these strides; copied only if they lie otherwise in memory."""
-    return x if strides is None or x.strides == strides else wrap_as(x.array, strides)
+    return x if strides is None or x.strides == strides or x.is_fake else wrap_as(x.array, strides)

@@ -29,6 +29,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from minitorch_compile.autograd.node import Layout
+from minitorch_compile.autograd.node_names import VARIANTS, name_of
 from minitorch_compile.tensor import Op, ops
 
 Formula = Callable[..., Any]
@@ -43,13 +44,15 @@ _KEEPS = {"Tensor": VALUE, "ForOthers": FOR_OTHERS, "Layout": LAYOUT, "Unused": 
 class Derivative:
     """A formula, and what it needs kept: `keeps_out`, a tuple for several outputs, and `keeps`, for each parameter.
 
-    `node_class` is the class of the nodes that use it, made on first use: they differ in their name only.
+    `node_class` is the class of the nodes that use it, made on first use: they differ in their name only. `variant`
+    says the name where it depends on the arguments.
     """
 
-    __slots__ = ("formula", "keeps", "keeps_for_others", "keeps_out", "name", "node_class")
+    __slots__ = ("formula", "keeps", "keeps_for_others", "keeps_out", "name", "node_class", "variant")
 
     def __init__(self, op: Op, formula: Formula) -> None:
-        self.name = "".join(part.capitalize() for part in op.name.split("_")) + "Backward0"
+        self.name = name_of(op.name)
+        self.variant = VARIANTS.get(op.name)
         self.formula = formula
         self.node_class: Any = None
         _, out, *parameters = inspect.signature(formula).parameters.values()

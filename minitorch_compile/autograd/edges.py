@@ -17,7 +17,7 @@ def gradient_edge(x: Any) -> Edge:
     >>> from minitorch_compile.tensor import ones
     >>> x = ones(2, requires_grad=True)
     >>> gradient_edge(x), gradient_edge(x.exp()), gradient_edge(ones(2))
-    ((<AccumulateGrad>, 0), (<ExpBackward0>, 0), (None, 0))
+    ((<AccumulateGrad object at 0x...>, 0), (<ExpBackward0 object at 0x...>, 0), (None, 0))
     """
     base = x.base
     if base is not None and base.rewritten != x.base_rewritten:

@@ -11,13 +11,13 @@ tensor(7.)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from minitorch_compile.autograd.edges import gradient_edge
 from minitorch_compile.autograd.engine import BackwardPass
 from minitorch_compile.autograd.hooks import retain_grad
-from minitorch_compile.autograd.node import Edge
+from minitorch_compile.autograd.node import Edge, Node
 from minitorch_compile.autograd.reachable import leading_to
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.dispatch.overrides import DisableTorchFunctionSubclass, state, watching
@@ -25,6 +25,9 @@ from minitorch_compile.tensor.dispatch.transform_stack import refuse_in_transfor
 from minitorch_compile.tensor.memory.strides import numel
 from minitorch_compile.tensor.tensor_base import TensorBase
 from minitorch_compile.user_warnings import warn_user
+
+# What walks in the engine's place: `walk(roots, gradients, needed, retain_graph=..., create_graph=...)`; the last one.
+walks: list[Callable[..., None]] = []
 
 
 def backward(
@@ -49,7 +52,7 @@ def backward(
     outputs = _sequence(tensors, "tensors")
     given = _given_gradients(outputs, grad_variables if grad_tensors is None else grad_tensors)
     if inputs is None:
-        BackwardPass(retain_graph, create_graph).start(_roots(outputs), given)
+        _walk(_roots(outputs), given, None, retain_graph, create_graph)
         return
     wanted = _sequence(inputs, "inputs")
     if not wanted:
@@ -58,7 +61,16 @@ def backward(
         retain_grad(x)  # of one that isn't a leaf
     roots = _roots(outputs)
     needed = leading_to(roots, {gradient_edge(x)[0] for x in wanted})
-    BackwardPass(retain_graph, create_graph, needed).start(roots, given)
+    _walk(roots, given, needed, retain_graph, create_graph)
+
+
+def _walk(
+    roots: Sequence[Edge], given: Sequence[Any], needed: set[Node] | None, retain_graph: bool | None, create_graph: bool
+) -> None:
+    if walks:
+        walks[-1](roots, given, needed, retain_graph=retain_graph, create_graph=create_graph)
+    else:
+        BackwardPass(retain_graph, create_graph, needed).start(roots, given)
 
 
 def _in_layout_of(x: Any, gradient: Any) -> Any:

@@ -3,7 +3,7 @@
 >>> from minitorch_compile.tensor import ones
 >>> y = ones(2, requires_grad=True).exp()
 >>> get_gradient_edge(y)
-GradientEdge(node=<ExpBackward0>, output_nr=0)
+GradientEdge(node=<ExpBackward0 object at 0x...>, output_nr=0)
 >>> isinstance(y.grad_fn, Node), y.grad_fn.name()
 (True, 'ExpBackward0')
 """

@@ -9,7 +9,7 @@ kept.
 >>> y = x.exp()
 >>> _ = y.mul_(2)
 >>> y.grad_fn, y.grad_fn.next_functions[0]
-(<MulBackward0>, (<ExpBackward0>, 0))
+(<MulBackward0 object at 0x...>, (<ExpBackward0 object at 0x...>, 0))
 
 Writing into a view changes the base: `CopySlices` is the node of "the base, with this window overwritten". The other
 views of that base are then out of step with it; each gets a new history, as a window of the new base, when it is next
@@ -18,7 +18,7 @@ used.
 >>> z = zeros(3)
 >>> z[1:] = x
 >>> z.grad_fn
-<CopySlices>
+<CopySlices object at 0x...>
 """
 
 from __future__ import annotations

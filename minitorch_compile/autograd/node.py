@@ -7,9 +7,9 @@ Its *edges* lead to the nodes that made its inputs; a leaf's edge leads to the n
 >>> x = ones(2, requires_grad=True)
 >>> y = (x * x).sum()
 >>> y.grad_fn
-<SumBackward0>
+<SumBackward0 object at 0x...>
 >>> y.grad_fn.next_functions[0][0].next_functions
-((<AccumulateGrad>, 0), (<AccumulateGrad>, 0))
+((<AccumulateGrad object at 0x...>, 0), (<AccumulateGrad object at 0x...>, 0))
 
 Nodes are numbered as they are made. An edge always leads to a lower number, so walking by falling numbers visits every
 node after all nodes that send it a gradient: that is the whole of the engine's ordering.
@@ -105,7 +105,7 @@ class Node:
         return type(self).__name__
 
     def __repr__(self) -> str:
-        return f"<{self.name()}>"
+        return f"<{self.name()} object at {id(self):#x}>"
 
     def apply(self, grads: list[Grad], wanted: Sequence[bool]) -> Sequence[Grad]:
         """From the gradients of the outputs those of the inputs, one for each edge; anything where not `wanted`."""

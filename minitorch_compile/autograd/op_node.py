@@ -9,7 +9,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 from minitorch_compile.autograd.derivative_table import FOR_OTHERS, LAYOUT, VALUE, Derivative
@@ -168,9 +169,6 @@ class OpNode(Node):
     def output_count(self) -> int:
         return len(self.outputs) if type(self.outputs) is tuple else 1
 
-    def name(self) -> str:
-        return self.derivative.name
-
     def apply(self, grads: list[Grad], wanted: Sequence[bool], maker: Node | None = None) -> Sequence[Grad]:
         """`maker`: the node that made what the results are now, if that isn't this one."""
         if self.parameters is None:
@@ -230,11 +228,22 @@ class OpNode(Node):
         return self.parameters is None
 
 
-def node_class_of(derivative: Derivative) -> type[OpNode]:
-    """The class of its nodes. It has PyTorch's name, for programs that draw graphs: type(y.grad_fn).__name__."""
+def node_class_of(derivative: Derivative) -> Callable[[Op, Derivative, Sequence[Any]], OpNode]:
+    """What makes its nodes: their class, or a function that chooses it by the arguments. It has PyTorch's name, for
+    programs that draw graphs: type(y.grad_fn).__name__."""
     if derivative.node_class is None:
-        derivative.node_class = type(derivative.name, (OpNode,), {"__slots__": (), "__doc__": OpNode.__doc__})
+        derivative.node_class = _chosen_class if derivative.variant is not None else _class_named(derivative.name)
     return derivative.node_class
+
+
+def _chosen_class(op: Op, derivative: Derivative, bound: Sequence[Any]) -> OpNode:
+    assert derivative.variant is not None
+    return _class_named(derivative.variant(*bound))(op, derivative, bound)
+
+
+@cache
+def _class_named(name: str) -> type[OpNode]:
+    return type(name, (OpNode,), {"__slots__": (), "__doc__": OpNode.__doc__})
 
 
 class MissingDerivative(Node):

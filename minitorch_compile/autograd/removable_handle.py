@@ -20,6 +20,8 @@ _ids = itertools.count()
 class RemovableHandle:
     """`remove()` takes the hook away; so does the end of a with-block."""
 
+    __module__ = "minitorch_compile.utils.hooks"  # as PyTorch shows it
+
     def __init__(self, hooks_dict: MutableMapping[int, Any], *, extra_dict: Any = None) -> None:
         self.hooks = hooks_dict
         self.extra_hooks = () if extra_dict is None else extra_dict if isinstance(extra_dict, list) else [extra_dict]

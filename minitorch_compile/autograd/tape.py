@@ -3,7 +3,7 @@
 >>> from minitorch_compile.tensor import ones
 >>> x = ones(2, requires_grad=True)
 >>> (x * 3).grad_fn, (x > 0).requires_grad, x.detach().requires_grad
-(<MulBackward0>, False, False)
+(<MulBackward0 object at 0x...>, False, False)
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from minitorch_compile.autograd import entry_points, hooks
+from minitorch_compile.autograd.composite_node import stand_before
 from minitorch_compile.autograd.derivative_table import DERIVATIVES, NOT_DIFFERENTIABLE, NOTHING
 from minitorch_compile.autograd.edges import gradient_edge
 from minitorch_compile.autograd.inplace import record_inplace
@@ -60,6 +61,7 @@ class RecordingTape:
         """What Tensor.backward does."""
         entry_points.backward(tensor, gradient, retain_graph, create_graph, inputs=inputs)
 
+    stand_before = staticmethod(stand_before)
     register_hook = staticmethod(hooks.register_hook)
     retain_grad = staticmethod(hooks.retain_grad)
     register_post_accumulate_grad_hook = staticmethod(hooks.register_post_accumulate_grad_hook)

@@ -31,6 +31,7 @@ from minitorch_compile.tensor.memory.memory_format import layout, sparse_coo, sp
 from minitorch_compile.tensor.memory.size import Size
 from minitorch_compile.tensor.numerics.dtype import get_default_dtype, int64
 from minitorch_compile.tensor.tensor_base import wrap
+from minitorch_compile.tensor.tensor_class.printing import autograd_fact, with_facts
 
 
 class SparseTensor(Tensor):
@@ -341,28 +342,9 @@ def shown(x: SparseTensor) -> str:
     if x.dtype not in (get_default_dtype(), int64):
         facts.append(f"dtype={x.dtype}")
     facts.append(f"layout={x.layout!r}")
-    if x.grad_fn is not None:
-        facts.append(f"grad_fn={x.grad_fn!r}")
-    elif x.requires_grad:
-        facts.append("requires_grad=True")
-    if isinstance(x, CooTensor):
-        texts.append("")
-    last = _wrapped(facts, texts[-1].rpartition("\n")[2], len(head))
-    return head + (",\n" + " " * len(head)).join(texts) + last + ")"
-
-
-def _wrapped(facts: Sequence[str], line: str, indent: int) -> str:
-    """The facts one behind the other; a line that would be too long is broken."""
-    text, length = "", indent + len(line) if line else indent
-    for number, fact in enumerate(facts):
-        separator = ", " if number or line else ""
-        if length + len(separator) + len(fact) + 2 > 80 and (number or line):
-            text += ",\n" + " " * indent + fact
-            length = indent + len(fact)
-        else:
-            text += separator + fact
-            length += len(separator) + len(fact)
-    return text
+    facts += autograd_fact(x)
+    text = head + (",\n" + " " * len(head)).join(texts)
+    return with_facts(text, facts, len(head), on_new_line=isinstance(x, CooTensor))
 
 
 def _indented(name: str, part: Any, indent: int) -> str:

@@ -84,7 +84,8 @@ def test_nothing_is_recorded_in_forward_and_no_node_is_left_without_need():
             return x * 2
 
     assert Check.apply(ones(1)).grad_fn is None
-    assert repr(Check.apply(leaf(1.0)).grad_fn) == "<CheckBackward>"
+    shown = repr(Check.apply(leaf(1.0)).grad_fn)  # as PyTorch shows it
+    assert shown.startswith("<minitorch_compile.autograd.function.CheckBackward object at 0x")
 
 
 def test_needs_input_grad():

@@ -87,3 +87,21 @@ def test_printoptions_end_with_their_block() -> None:
 def test_an_unknown_profile_is_refused() -> None:
     with pytest.raises(ValueError, match="default, short, full"):
         torch.set_printoptions(profile="long")
+
+
+def test_what_a_line_has_no_room_for_begins_a_new_one() -> None:
+    """As PyTorch 2.13 prints them."""
+    x = torch.arange(8.0, requires_grad=True)
+    assert repr(x / 3) == (
+        "tensor([0.0000, 0.3333, 0.6667, 1.0000, 1.3333, 1.6667, 2.0000, 2.3333],\n       grad_fn=<DivBackward0>)"
+    )
+    assert repr(x[:5] / 3) == "tensor([0.0000, 0.3333, 0.6667, 1.0000, 1.3333], grad_fn=<DivBackward0>)"
+    assert repr(torch.empty(2, 3, device="meta", dtype=torch.float64, requires_grad=True)) == (
+        "tensor(..., device='meta', size=(2, 3), dtype=torch.float64,\n       requires_grad=True)"
+    )
+
+
+def test_classes_are_shown_where_programs_find_them() -> None:
+    shown = [repr(kind) for kind in (torch.Tensor, torch.Size, torch.dtype, torch.device, torch.memory_format)]
+    places = ["Tensor", "Size", "dtype", "device", "memory_format"]
+    assert shown == [f"<class 'minitorch_compile.{place}'>" for place in places]

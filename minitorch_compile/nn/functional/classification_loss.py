@@ -36,10 +36,7 @@ def nll_loss(
     `weight` scales each class; targets equal to `ignore_index` count nothing. The mean is over the weights that count.
     IndexError for a class that isn't there.
     """
-    return _nll(input, target, weight, ignore_index, reduction_word(size_average, reduce, reduction))
-
-
-def _nll(input: Any, target: Any, weight: Any, ignore_index: int, reduction: str) -> Any:
+    reduction = reduction_word(size_average, reduce, reduction)
     check_reduction(reduction)
     _check_classes(input, target, weight, ignore_index)
     dim = class_dim(input)
@@ -148,7 +145,7 @@ def cross_entropy(
         if ignore_index >= 0:
             raise RuntimeError("cross_entropy: ignore_index is not supported for floating point target")
         return _of_probabilities(log_probabilities, target, weight, word, label_smoothing)
-    loss = _nll(log_probabilities, target, weight, ignore_index, word)
+    loss = nll_loss(log_probabilities, target, weight, ignore_index=ignore_index, reduction=word)
     if label_smoothing == 0.0:
         return loss
     uniform = _of_all_classes(log_probabilities, target, weight, ignore_index, word)

@@ -28,12 +28,12 @@ def _as_parameter(value: Any) -> Any:
     return Parameter(value) if isinstance(value, Tensor) and not isinstance(value, Parameter) else value
 
 
-def _line(name: Any, value: Any) -> str:
-    """One entry of the repr."""
+def _line(name: Any, value: Any, of: Any) -> str:
+    """One entry of the repr; `of` is what PyTorch calls the elements there."""
     if not isinstance(value, Tensor):
         return f"  ({name}): Object of type: {type(value).__name__}"
     kind = "Parameter" if isinstance(value, Parameter) else "Tensor"
-    return f"  ({name}): {kind} containing: [{value.dtype} of size {'x'.join(map(str, value.shape))}]"
+    return f"  ({name}): {kind} containing: [{of} of size {'x'.join(map(str, value.shape))}]"
 
 
 class _Parameters(Module):
@@ -42,12 +42,14 @@ class _Parameters(Module):
     def _entries(self) -> Iterable[tuple[Any, Any]]:
         raise NotImplementedError
 
-    def extra_repr(self) -> str:
-        return "\n".join(_line(name, value) for name, value in self._entries())
+    def _elements(self, value: Any) -> Any:
+        return value.dtype
 
-    def __repr__(self) -> str:
-        text = self.extra_repr()
-        return f"{self._get_name()}(\n  " + text.replace("\n", "\n  ") + "\n)" if text else f"{self._get_name()}()"
+    def extra_repr(self) -> str:
+        return "\n".join(
+            _line(name, value, self._elements(value) if isinstance(value, Tensor) else None)
+            for name, value in self._entries()
+        )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError(f"{self._get_name()} should not be called.")
@@ -166,6 +168,9 @@ class ParameterDict(_Parameters):
         return ((key, self[key]) for key in self._names)
 
     _entries = items
+
+    def _elements(self, value: Any) -> Any:
+        return value.type()
 
     def get(self, key: str, default: Any = None) -> Any:
         """The value of a name, or `default`."""

@@ -19,11 +19,13 @@ from minitorch_compile.tensor.dispatch.argument_devices import MixedDevicesError
 from minitorch_compile.tensor.dispatch.dispatch import any_requires_grad, contexts, stacks
 from minitorch_compile.tensor.dispatch.keyword_arguments import in_torch_names
 from minitorch_compile.tensor.dispatch.number_arguments import plain
+from minitorch_compile.tensor.dispatch.one_operation import NODE_NAMES
 from minitorch_compile.tensor.dispatch.op import Op
 from minitorch_compile.tensor.dispatch.out_argument import call_with_out
 from minitorch_compile.tensor.dispatch.overrides import MISSING, overridden, watching
 from minitorch_compile.tensor.dispatch.stored_only import refuse_stored
 from minitorch_compile.tensor.dispatch.strided_results import wrap_as
+from minitorch_compile.tensor.dispatch.tape_slot import slot as tape
 from minitorch_compile.tensor.dispatch.tensor_options import TENSOR_OPTIONS, with_options
 from minitorch_compile.tensor.dispatch.torch_dispatch import SEEN_WHOLE, dispatched, dispatching
 from minitorch_compile.tensor.dispatch.wrong_arguments import MISTAKEN, answered
@@ -276,6 +278,10 @@ class CompositeOp(Op):
     kind = "composite"
     recorded = False
 
+    def __init__(self, kernel: Callable[..., Any], **row: Any) -> None:
+        super().__init__(kernel, **row)
+        self.node_name: Any = NODE_NAMES.get(self.name)
+
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if kwargs:
             kwargs = self._plain_keywords(in_torch_names(self, kwargs))
@@ -297,7 +303,17 @@ class CompositeOp(Op):
             for part in result:
                 if isinstance(part, TensorBase) and part.base is not None:
                     release_internal(part, args, kwargs, result)
+        if self.node_name is not None and grad_state.enabled:
+            self._show_as_one(result, args, kwargs)
         return result
+
+    def _show_as_one(self, result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Lets the recorded graph have one node for this call; while it is traced or transformed, it is its body."""
+        results = result if isinstance(result, tuple) else (result,)
+        if tape and any(x.grad_fn is not None for x in results) and not (stacks.modes or stacks.transforms):
+            name = self.node_name if isinstance(self.node_name, str) else self.node_name(*args, **kwargs)
+            if name:
+                tape[0].stand_before(name, results, (*args, *kwargs.values()))
 
     def run_plain(self, args: tuple[Any, ...]) -> Any:
         return self.run(args, {})

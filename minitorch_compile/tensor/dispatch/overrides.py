@@ -216,7 +216,7 @@ def _face(op: Op, frame: FrameType | None) -> Any:
     ):
         frame = frame.f_back
     cls: Any = TensorBase.concrete
-    if frame is None or frame.f_globals.get("__name__") != cls.__module__:
+    if frame is None or frame.f_globals.get("__name__") != cls.__new__.__module__:
         return op
     code = frame.f_code
     if "_reflected" in code.co_qualname:

@@ -6,7 +6,7 @@ PyTorch's CPU kernels refuse them as these do. They are made, moved, compared fo
 >>> from minitorch_compile.tensor.numerics.dtype import float8_e4m3fn
 >>> x = tensor([1.0, 0.3, 1000.0]).to(float8_e4m3fn)
 >>> x.to(float32)
-tensor([  1.0000,   0.3125, 448.0000])
+tensor([1.0000e+00, 3.1250e-01, 4.4800e+02])
 >>> x * x
 Traceback (most recent call last):
 NotImplementedError: "mul" not implemented for torch.float8_e4m3fn: convert with .to(), compute, and convert the result

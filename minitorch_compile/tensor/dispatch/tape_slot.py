@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -15,12 +15,15 @@ if TYPE_CHECKING:
 
 
 class Tape(Protocol):
-    """What autograd registers: it records a call whose arguments require grad, and runs it with `below_tape`.
+    """What autograd registers: it records a call whose arguments require grad, and runs it with `below_tape`. What the
+    body of a composite op has recorded may be shown as one node, `stand_before`.
 
     The other methods are what Tensor's methods of the same names do; this floor can't import the one above.
     """
 
     def record(self, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any: ...
+
+    def stand_before(self, name: str, results: Sequence[Any], arguments: Iterable[Any]) -> None: ...
 
     def backward(
         self, tensor: Any, gradient: Any, retain_graph: bool | None, create_graph: bool, inputs: Any

@@ -58,7 +58,8 @@ def check_layout(layout: Layout | None) -> None:
 
 
 def on_device(x: TensorBase, where: Any) -> Any:
-    """The tensor on a device: itself if it is there, without its data on "meta". RuntimeError for an unknown device."""
+    """The tensor on a device: itself if it is there, without its data on "meta". For a device that isn't here
+    RuntimeError, or AssertionError where PyTorch raises that."""
     if where is None:
         return x
     target = Device(where)
@@ -67,8 +68,8 @@ def on_device(x: TensorBase, where: Any) -> Any:
     if target.type == "cpu":
         raise NotImplementedError(f"to: {NO_DATA}")
     if target.type != "meta":
-        raise RuntimeError(
-            f"device: no tensors on {str(target)!r} here; expected one of cpu, meta (torch.cuda.is_available() is"
-            " False)"
-        )
+        advice = f"no tensors on {str(target)!r} here; expected one of cpu, meta (torch.cuda.is_available() is False)"
+        if target.type in ("cuda", "xpu"):
+            raise AssertionError(f"Torch not compiled with {target.type.upper()} enabled: {advice}")
+        raise RuntimeError(f"device: {advice}")
     return empty_fake(x.sizes, preserved_strides(tuple(x.sizes), x.strides), x.dtype, META)

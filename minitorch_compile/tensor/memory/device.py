@@ -33,6 +33,8 @@ class device:
     RuntimeError for a string that names none, TypeError for what isn't a string.
     """
 
+    __module__ = "minitorch_compile"  # as PyTorch shows it
+
     __slots__ = ("index", "type")
     type: str
     index: int | None

@@ -25,6 +25,8 @@ class memory_format:
     `order` says, for the two formats that fix one, from which dimension to which memory runs, slowest first.
     """
 
+    __module__ = "minitorch_compile"  # as PyTorch shows it
+
     __slots__ = ("name", "order")
 
     def __init__(self, name: str, order: Ints | None = None) -> None:

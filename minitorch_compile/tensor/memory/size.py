@@ -16,6 +16,8 @@ _item = tuple.__getitem__
 class Size(tuple[int, ...]):
     """A tuple of sizes; slicing, adding tuples and repeating give a Size again."""
 
+    __module__ = "minitorch_compile"  # as PyTorch shows it
+
     __slots__ = ()
 
     def numel(self) -> int:

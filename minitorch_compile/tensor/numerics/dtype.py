@@ -28,6 +28,8 @@ class dtype:
     """One element type. `numpy` is the NumPy dtype that stores it, `itemsize` its size in bytes, and `by_numpy`
     whether kernels compute on such arrays."""
 
+    __module__ = "minitorch_compile"  # as PyTorch shows it
+
     __slots__ = ("by_numpy", "category", "is_complex", "is_floating_point", "is_signed", "itemsize", "name", "numpy")
 
     def __init__(self, name: str, numpy_type: type, category: int) -> None:

@@ -131,7 +131,7 @@ class TensorConversions(TensorBase):
         return ops.to(self, "cpu", memory_format=memory_format)
 
     def cuda(self, device: Any = None, non_blocking: Any = False, memory_format: Any = preserve_format) -> Any:
-        """RuntimeError: there are no tensors on a GPU here."""
+        """AssertionError: there are no tensors on a GPU here."""
         return on_device(self, "cuda" if device is None else device)
 
     def pin_memory(self, device: Any = None) -> Any:

@@ -13,7 +13,7 @@ Source: PyTorch's _tensor_str.py, for the choice of notation.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -89,31 +89,50 @@ def to_text(x: TensorBase) -> str:
     """What `repr(x)` shows."""
     prefix = f"{type(x).__name__}(" if overrides(type(x)) else "tensor("
     if x.device.type == "meta":
-        return f"tensor(..., device='meta', size={tuple(x.sizes)}{_dtype_suffix(x)}{_autograd_suffix(x)})"
+        facts = ["device='meta'", f"size={tuple(x.sizes)}", *_dtype_fact(x), *autograd_fact(x)]
+        return with_facts("tensor(...", facts, len(prefix))
     if x.is_fake:
-        return f"FakeTensor(sizes={list(x.sizes)}, strides={list(x.strides)}, dtype={x.dtype}{_autograd_suffix(x)})"
+        facts = [f"sizes={list(x.sizes)}", f"strides={list(x.strides)}", f"dtype={x.dtype}", *autograd_fact(x)]
+        return f"FakeTensor({', '.join(facts)})"
     array = x.array.astype(np.float32) if x.dtype.name == "bfloat16" else x.array  # NumPy can't judge its numbers
     body = "[]" if not numel(x.sizes) else _nested(array, _formatter(array), len(prefix))
-    return prefix + body + _suffix(x) + ")"
+    size = [f"size={tuple(x.sizes)}"] if not numel(x.sizes) and len(x.sizes) != 1 else []
+    return with_facts(prefix + body, [*size, *_dtype_fact(x), *autograd_fact(x)], len(prefix))
 
 
-def _suffix(x: TensorBase) -> str:
-    size = f", size={tuple(x.sizes)}" if not numel(x.sizes) and len(x.sizes) != 1 else ""
-    return size + _dtype_suffix(x) + _autograd_suffix(x)
+def with_facts(text: str, facts: Iterable[str], indent: int, *, on_new_line: bool = False) -> str:
+    """The text, what it doesn't show, and the closing parenthesis. A fact that its line has no room for begins a new
+    line, as in PyTorch, which counts two characters too many.
+
+    >>> print(with_facts("tensor([0.])", ["dtype=torch.float64", "requires_grad=True", "grad_fn=<MulBackward0>"], 7))
+    tensor([0.], dtype=torch.float64, requires_grad=True,
+           grad_fn=<MulBackward0>)
+    """
+    length = len(text) - text.rfind("\n") + 1
+    for fact in facts:
+        if on_new_line or length + len(fact) + 2 > options.linewidth:
+            text += ",\n" + " " * indent + fact
+            length = indent + len(fact)
+        else:
+            text += ", " + fact
+            length += len(fact) + 2
+        on_new_line = False
+    return text + ")"
 
 
-def _dtype_suffix(x: TensorBase) -> str:
+def _dtype_fact(x: TensorBase) -> list[str]:
     """The dtype, unless the elements tell it."""
     default = get_default_dtype()
     visible = numel(x.sizes) and x.device.type != "meta"
     implied = (default, default.to_complex(), int64, bool_) if visible else (default,)
-    return "" if x.dtype in implied else f", dtype={x.dtype}"
+    return [] if x.dtype in implied else [f"dtype={x.dtype}"]
 
 
-def _autograd_suffix(x: TensorBase) -> str:
+def autograd_fact(x: TensorBase) -> list[str]:
+    """Which operation made it, or that it requires grad."""
     if x.grad_fn is not None:
-        return f", grad_fn={x.grad_fn!r}"
-    return ", requires_grad=True" if x.requires_grad else ""
+        return [f"grad_fn=<{x.grad_fn.name()}>"]
+    return ["requires_grad=True"] if x.requires_grad else []
 
 
 def _summarised(array: np.ndarray) -> np.ndarray:

@@ -111,6 +111,17 @@ def _reflected(op: Op) -> Callable[[Any, Any], Any]:
     return operator
 
 
+def _commuted(op: Op) -> Callable[[Any, Any], Any]:
+    """number + tensor, which is tensor + number in PyTorch: its node and its overrides see the tensor first."""
+
+    def operator(self: Any, other: Any) -> Any:
+        if not isinstance(other, (int, float, complex, np.generic, SymInt)):
+            return op(other, self) if hasattr(type(other), "__torch_function__") else NotImplemented
+        return dispatch(op, (self, other), {})
+
+    return operator
+
+
 def _number_divided(self: Any, number: Any) -> Any:
     """number / tensor, as PyTorch computes it: it rounds twice."""
     if not isinstance(number, (int, float, complex, np.generic, SymInt)):
@@ -132,6 +143,8 @@ def _inplace(name: str) -> Callable[[Any, Any], Any]:
 @with_op_methods
 class Tensor(TensorConversions, TensorExchange, TensorResizing, TensorProperties, TensorGradient, OpMethods):
     """A strided n-dimensional array that can be differentiated. Methods are those of PyTorch's Tensor."""
+
+    __module__ = "minitorch_compile"  # as PyTorch shows it
 
     __array_priority__ = 1000  # numpy_array * tensor asks the tensor
 
@@ -379,9 +392,9 @@ class Tensor(TensorConversions, TensorExchange, TensorResizing, TensorProperties
 
     # ------------------------------------------------------------------------------------------------ operators
 
-    __add__, __radd__, __iadd__ = _binary(ops.add), _reflected(ops.add), _inplace("add_")
+    __add__, __radd__, __iadd__ = _binary(ops.add), _commuted(ops.add), _inplace("add_")
     __sub__, __rsub__, __isub__ = _binary(ops.sub), _reflected(ops.sub), _inplace("sub_")
-    __mul__, __rmul__, __imul__ = _binary(ops.mul), _reflected(ops.mul), _inplace("mul_")
+    __mul__, __rmul__, __imul__ = _binary(ops.mul), _commuted(ops.mul), _inplace("mul_")
     __truediv__, __rtruediv__, __itruediv__ = _binary(ops.div), _number_divided, _inplace("div_")
     __floordiv__, __rfloordiv__ = _binary(ops.floor_divide), _reflected(ops.floor_divide)
     __ifloordiv__ = _inplace("floor_divide_")

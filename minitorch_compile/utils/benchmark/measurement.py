@@ -4,7 +4,7 @@
 >>> measured.median, measured.mean, select_unit(measured.median)
 (2.0, 2.0, ('s', 1.0))
 >>> measured
-<minitorch_compile.utils.benchmark.measurement.Measurement object>
+<minitorch_compile.utils.benchmark.utils.common.Measurement object at 0x...>
 f()
   Median: 2.00 s
   IQR:    1.00 s (1.50 to 2.50)
@@ -132,11 +132,10 @@ class Measurement:
     def __repr__(self) -> str:
         unit, scale = select_unit(self.median)
         threads = f"{self.task_spec.num_threads} thread{'s' if self.task_spec.num_threads > 1 else ''}"
-        lines = [f"<{type(self).__module__}.{type(self).__name__} object>", self.task_spec.summarize()]
+        lines = [object.__repr__(self), self.task_spec.summarize()]
         if len(self.times) == 1:
-            return "\n".join(
-                [*lines, f"  {self.median / scale:.2f} {unit}", f"  1 measurement, {self._runs()}, {threads}"]
-            )
+            counts = f"  1 measurement, {self._runs()} , {threads}"  # the blank is PyTorch's
+            return "\n".join([*lines, f"  {self.median / scale:.2f} {unit}", counts])
         low, high = (x / scale for x in np.quantile(self.times, [0.25, 0.75]))
         lines += [
             f"  Median: {self.median / scale:.2f} {unit}",
@@ -147,6 +146,9 @@ class Measurement:
 
     def _runs(self) -> str:
         return f"{self.number_per_run} runs"
+
+
+Measurement.__module__ = "minitorch_compile.utils.benchmark.utils.common"  # as PyTorch shows it
 
 
 def select_unit(t: float) -> tuple[str, float]:

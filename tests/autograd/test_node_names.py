@@ -1,0 +1,112 @@
+"""What is printed beside a result, and the graph behind it, are those of PyTorch 2.13."""
+
+from __future__ import annotations
+
+import pytest
+
+import minitorch_compile as torch
+from minitorch_compile import nn
+
+F = nn.functional
+CLASSES = torch.tensor([0, 1, 2])
+HALVES = torch.full((3, 4), 0.5)
+
+
+def rows() -> torch.Tensor:
+    return (torch.arange(12.0).reshape(3, 4) / 12).requires_grad_()
+
+
+def drawn(node: object, depth: int = 4) -> str:
+    """The graph as text: L for a leaf, - for no gradient."""
+    if node is None:
+        return "-"
+    name = node.name()
+    if name.endswith("AccumulateGrad"):
+        return "L"
+    inputs = [drawn(below, depth - 1) for below, _ in node.next_functions] if depth else []
+    return f"{name.removesuffix('Backward0')}({','.join(inputs)})"
+
+
+@pytest.mark.parametrize(
+    ("expected", "program"),
+    [
+        ("MseLoss(L,-)", lambda x: F.mse_loss(x, HALVES)),
+        ("MseLoss(Mul(L,-),L)", lambda x: F.mse_loss(x * 2, x, reduction="sum")),
+        ("NllLoss(LogSoftmax(L))", lambda x: F.cross_entropy(x, CLASSES)),
+        ("NllLoss2D(LogSoftmax(View(L)))", lambda x: F.cross_entropy(x.view(1, 3, 2, 2), torch.zeros(1, 2, 2).long())),
+        ("BinaryCrossEntropyWithLogits(L,-)", lambda x: F.binary_cross_entropy_with_logits(x, HALVES)),
+        ("SmoothL1Loss(L,-)", lambda x: F.smooth_l1_loss(x, HALVES)),
+        ("Add(L,-)", lambda x: 1 + x),
+        ("Mul(L,-)", lambda x: 2 * x),
+        ("Std(L)", lambda x: x.std()),
+        ("Var(L)", lambda x: x.var(0)),
+        ("Stack(L,L)", lambda x: torch.stack([x, x])),
+        ("Dot(Select(L),Select(L))", lambda x: x[0] @ x[1]),
+        ("Mv(L,Select(L))", lambda x: x @ x[0]),
+        ("Logsumexp(L)", lambda x: x.logsumexp(1)),
+        ("Clone(T(L))", lambda x: x.t().contiguous()),
+        ("LinalgVectorNorm(L)", lambda x: x.norm()),
+        ("Log1P(L)", lambda x: x.log1p()),
+        ("MaskedFill(L)", lambda x: x.masked_fill(x > 0.5, 0.0)),
+        ("ClampMin(L)", lambda x: x.clamp_min(0.0)),
+        ("Roll(L)", lambda x: x.roll(1)),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_the_graph_behind_a_result_is_that_of_pytorch(expected: str, program: object) -> None:
+    assert drawn(program(rows()).grad_fn) == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "program"),
+    [
+        ("SumBackward1", lambda x: x.sum(0)),
+        ("MeanBackward1", lambda x: x.mean(0)),
+        ("MaxBackward1", lambda x: x.max()),
+        ("MaxBackward0", lambda x: x.max(0).values),
+        ("RsubBackward1", lambda x: 1 - x),
+        ("PowBackward1", lambda x: x**x),
+        ("PowBackward2", lambda x: 2**x),
+        ("ClampBackward1", lambda x: x.clamp(0.1, 0.5)),
+        ("MaxPool2DWithIndicesBackward0", lambda x: F.max_pool2d(x.view(1, 1, 3, 4), 2)),
+        ("AvgPool2DBackward0", lambda x: F.avg_pool2d(x.view(1, 1, 3, 4), 2)),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_node_is_named_after_the_overload(expected: str, program: object) -> None:
+    node = program(rows()).grad_fn
+    assert (node.name(), type(node).__name__) == (expected, expected)
+
+
+def test_one_node_gives_the_gradients_of_the_ops_that_it_stands_for() -> None:
+    x = torch.tensor([[0.5, -1.5], [2.5, 0.25]], dtype=torch.float64, requires_grad=True)
+    y = torch.tensor([[1.0, 0.0], [0.0, 1.0]], dtype=torch.float64, requires_grad=True)
+    for program in (F.mse_loss, F.huber_loss, F.binary_cross_entropy_with_logits, lambda x, y: (x * y).std(0)):
+        assert torch.autograd.gradcheck(program, (x, y)) and torch.autograd.gradgradcheck(program, (x, y))
+
+
+def test_an_argument_given_twice_gets_the_sum_of_both_gradients() -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    torch.dot(y, y).backward()
+    assert x.grad.tolist() == [8.0, 16.0]
+
+
+def test_a_result_that_is_the_argument_keeps_its_node() -> None:
+    x = rows() * 2
+    assert F.dropout(x, 0.5, training=False).grad_fn is x.grad_fn
+
+
+def test_a_freed_node_refuses_a_second_walk() -> None:
+    loss = F.mse_loss(rows(), HALVES)
+    loss.backward()
+    with pytest.raises(RuntimeError, match="backward through the graph a second time"):
+        loss.backward()
+    kept = F.mse_loss(rows(), HALVES)
+    kept.backward(retain_graph=True)
+    kept.backward()
+
+
+def test_a_node_is_shown_with_its_address() -> None:
+    node = F.mse_loss(rows(), HALVES).grad_fn
+    assert repr(node) == f"<MseLossBackward0 object at {id(node):#x}>"
