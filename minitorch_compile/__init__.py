@@ -49,6 +49,7 @@ from minitorch_compile import (
     optim,
     overrides,
     profiler,
+    quasirandom,
     random,
     signal,
     sparse,

@@ -47,6 +47,7 @@ from minitorch_compile import ops as ops
 from minitorch_compile import optim as optim
 from minitorch_compile import overrides as overrides
 from minitorch_compile import profiler as profiler
+from minitorch_compile import quasirandom as quasirandom
 from minitorch_compile import random as random
 from minitorch_compile import signal as signal
 from minitorch_compile import sparse as sparse
@@ -462,7 +463,7 @@ def batch_norm(
     training: _bool,
     momentum: _float,
     eps: _float,
-    cudnn_enabled: _bool = True,
+    cudnn_enabled: _bool,
 ) -> Any:
     """Each channel (dimension 1) shifted to mean 0 and scaled to variance 1 (Ioffe and Szegedy 2015)."""
 
@@ -542,7 +543,7 @@ def ceil(input: Tensor, *, out: Any = None) -> Tensor:
 def ceil_(input: Tensor) -> Tensor:
     """The smallest integer not below."""
 
-def celu(input: Tensor, alpha: _float = 1.0, inplace: _bool = False) -> Any:
+def celu(input: Tensor, alpha: _float = 1.0) -> Any:
     """x above 0, alpha * (exp(x / alpha) - 1) below: its slope has no jump (Barron 2017)."""
 
 def celu_(input: Tensor, alpha: _float = 1.0) -> Any:
@@ -821,13 +822,13 @@ def einsum(*args: Any) -> Any:
 
 def empty(
     *size: Any,
+    out: Any = None,
     dtype: _dtype | None = None,
-    memory_format: _memory_format = ...,
     layout: Any = None,
     device: Any = None,
     pin_memory: Any = False,
     requires_grad: Any = False,
-    out: Any = None,
+    memory_format: _memory_format | None = None,
 ) -> Any:
     """A tensor whose values don't matter."""
 
@@ -982,7 +983,7 @@ def frac_(input: Tensor) -> Any:
 def frexp(input: Tensor, *, out: Any = None) -> Any:
     """(mantissa, exponent) with input = mantissa * 2 ** exponent."""
 
-def frobenius_norm(input: Tensor, dim: _int | Sequence[_int] = (), keepdim: _bool = False, *, out: Any = None) -> Any:
+def frobenius_norm(input: Tensor, dim: _int | Sequence[_int], keepdim: _bool = False, *, out: Any = None) -> Any:
     """The root of the sum of squares, along some dimensions or all."""
 
 def full(
@@ -1060,10 +1061,7 @@ def gru(
     dropout: _float,
     train: _bool,
     bidirectional: _bool,
-    batch_first: _bool = False,
-    batch_sizes: Sequence[_int] | None = None,
-    *,
-    out: Any = None,
+    batch_first: _bool,
 ) -> Any:
     """(output, h_n) of layers of gated recurrent units."""
 
@@ -1112,7 +1110,7 @@ def histc(input: Tensor, bins: _int = 100, min: _Number = 0, max: _Number = 0, *
 
 def histogram(
     input: Tensor,
-    bins: _int | Tensor,
+    bins: _int | Tensor = 100,
     *,
     range: tuple[_float, _float] | None = None,
     weight: Tensor | None = None,
@@ -1180,7 +1178,7 @@ def instance_norm(
     use_input_stats: _bool,
     momentum: _float,
     eps: _float,
-    cudnn_enabled: _bool = True,
+    cudnn_enabled: _bool,
 ) -> Any:
     """Each channel of each sample normalised by itself (Ulyanov et al."""
 
@@ -1326,7 +1324,7 @@ def log2_(input: Tensor) -> Tensor:
 def log_(input: Tensor) -> Tensor:
     """The natural logarithm."""
 
-def log_softmax(input: Tensor, dim: _int, *, dtype: _dtype | None = None, out: Any = None) -> Tensor:
+def log_softmax(input: Tensor, dim: _int, dtype: _dtype | None = None, *, out: Any = None) -> Tensor:
     """log(softmax(x)) along `dim`, without leaving the range of floats."""
 
 def logaddexp(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
@@ -1386,10 +1384,7 @@ def lstm(
     dropout: _float,
     train: _bool,
     bidirectional: _bool,
-    batch_first: _bool = False,
-    batch_sizes: Sequence[_int] | None = None,
-    *,
-    out: Any = None,
+    batch_first: _bool,
 ) -> Any:
     """(output, h_n, c_n) of layers of long short-term memories; hx is (h_0, c_0)."""
 
@@ -1595,14 +1590,13 @@ def norm(
     p: Any = 'fro',
     dim: _int | Sequence[_int] | None = None,
     keepdim: _bool = False,
-    *,
+    out: Tensor | None = None,
     dtype: _dtype | None = None,
-    out: Any = None,
 ) -> Any:
     """torch.norm: the vector norm of all elements, or over the dimensions in `dim`, however many they are."""
 
 def normal(
-    mean: Any = 0.0,
+    mean: Any,
     std: Any = 1.0,
     size: Any = None,
     *,
@@ -1619,7 +1613,9 @@ def normal(
 def not_equal(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """Where different."""
 
-def nuclear_norm(input: Tensor, dim: Sequence[_int] = (-2, -1), keepdim: _bool = False, *, out: Any = None) -> Any:
+def nuclear_norm(
+    input: Tensor, dim: Sequence[_int] | _bool = (-2, -1), keepdim: _bool = False, *, out: Any = None
+) -> Any:
     """The sum of the singular values of matrices."""
 
 def ones(
@@ -1775,7 +1771,7 @@ def randint_like(
     *,
     generator: Any = None,
     dtype: _dtype | None = None,
-    memory_format: _memory_format = ...,
+    memory_format: _memory_format | None = None,
     layout: Any = None,
     device: Any = None,
     pin_memory: Any = False,
@@ -1822,16 +1818,15 @@ def randperm(
     """The integers 0 to n - 1 in random order, int64 unless given: the order of n random numbers."""
 
 def range(
-    start: Any = 0,
-    end: Any = None,
+    start: Any,
+    end: Any,
     step: Any = 1,
     *,
-    dtype: _dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: Any = False,
-    requires_grad: Any = False,
     out: Any = None,
+    dtype: _dtype | None = None,
+    device: Any = None,
+    requires_grad: Any = False,
+    pin_memory: Any = False,
 ) -> Any:
     """start, start + step, ."""
 
@@ -1887,10 +1882,7 @@ def rnn_relu(
     dropout: _float,
     train: _bool,
     bidirectional: _bool,
-    batch_first: _bool = False,
-    batch_sizes: Sequence[_int] | None = None,
-    *,
-    out: Any = None,
+    batch_first: _bool,
 ) -> Any:
     """The same with relu."""
 
@@ -1908,10 +1900,7 @@ def rnn_tanh(
     dropout: _float,
     train: _bool,
     bidirectional: _bool,
-    batch_first: _bool = False,
-    batch_sizes: Sequence[_int] | None = None,
-    *,
-    out: Any = None,
+    batch_first: _bool,
 ) -> Any:
     """(output, h_n) of layers of Elman cells with tanh."""
 
@@ -1920,7 +1909,7 @@ def rnn_tanh_cell(
 ) -> Any:
     """One step of an Elman cell with tanh: the new h."""
 
-def roll(input: Tensor, shifts: _int | Sequence[_int], dims: _int | Sequence[_int] | None = None) -> Any:
+def roll(input: Tensor, shifts: _int | Sequence[_int], dims: _int | Sequence[_int] = ()) -> Any:
     """The elements moved on along dimensions; those that leave at the end come in at the front."""
 
 def rot90(input: Tensor, k: _int = 1, dims: Sequence[_int] = (0, 1)) -> Any:
@@ -1941,6 +1930,8 @@ def rrelu(
     upper: _float = 0.3333333333333333,
     training: _bool = False,
     inplace: _bool = False,
+    *,
+    out: Any = None,
 ) -> Any:
     """x above 0, slope * x below: drawn from [lower, upper) for each element when training, else its middle."""
 
@@ -2008,7 +1999,7 @@ def select_copy(input: Tensor, dim: _int, index: _int, *, out: Any = None) -> An
 def select_scatter(input: Tensor, src: Tensor, dim: _int, index: _int) -> Any:
     """`input` with src in place of input.select(dim, index)."""
 
-def selu(input: Tensor, inplace: _bool = False) -> Any:
+def selu(input: Tensor) -> Any:
     """The elu whose outputs keep mean 0 and variance 1 (Klambauer et al."""
 
 def selu_(input: Tensor) -> Any:
@@ -2067,19 +2058,13 @@ def slice_scatter(
 def slogdet(input: Tensor, *, out: Any = None) -> Any:
     """torch.slogdet, the older name of linalg.slogdet."""
 
-def softmax(input: Tensor, dim: _int, *, dtype: _dtype | None = None, out: Any = None) -> Tensor:
+def softmax(input: Tensor, dim: _int, dtype: _dtype | None = None, *, out: Any = None) -> Tensor:
     """exp(x) / sum(exp(x)) along `dim`, computed after subtracting the maximum."""
 
 def sort(input: Tensor, dim: _int = -1, descending: _bool = False, *, stable: _bool = False, out: Any = None) -> Any:
     """(values, indices): the elements along `dim` in order, and where they stood."""
 
-def split(
-    tensor: Tensor,
-    split_size_or_sections: _int | Sequence[_int] | None = None,
-    dim: _int = 0,
-    *,
-    split_size: _int | Sequence[_int] | None = None,
-) -> Any:
+def split(tensor: Tensor, split_size_or_sections: _int | Sequence[_int] | None, dim: _int = 0) -> Any:
     """Consecutive parts of a dimension: of one size (the last may be smaller), or of the given sizes."""
 
 def split_copy(input: Tensor, split_size: _int, dim: _int = 0, *, out: Any = None) -> Any:
@@ -2205,13 +2190,14 @@ def tensor_split(
     *,
     indices: Sequence[_int] | None = None,
     sections: _int | None = None,
+    tensor_indices_or_sections: Tensor | None = None,
 ) -> Any:
     """Parts of a dimension: so many of nearly equal size, or cut before the given indices."""
 
-def tensordot(a: Tensor, b: Tensor, dims: _int | Sequence[Sequence[_int]] = 2, *, out: Any = None) -> Any:
+def tensordot(a: Tensor, b: Tensor, dims: _int | Sequence[Sequence[_int]] = 2, out: Tensor | None = None) -> Any:
     """Sums of products along the last dimensions of a and the first of b, or along the listed pairs of dimensions."""
 
-def threshold(input: Tensor, threshold: _float, value: _float, inplace: _bool = False, *, out: Any = None) -> Any:
+def threshold(input: Tensor, threshold: _float, value: _float, *, out: Any = None) -> Any:
     """x above the threshold, else `value`."""
 
 def threshold_(input: Tensor, threshold: _float, value: _float) -> Any:
@@ -2283,9 +2269,7 @@ def triu_indices(
 ) -> Any:
     """The rows and columns of the elements on and above a diagonal, in row-major order: sizes (2, count)."""
 
-def true_divide(
-    input: Tensor | _Number, other: Tensor | _Number, *, rounding_mode: str | None = None, out: Any = None
-) -> Tensor:
+def true_divide(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """input / other; integers are divided as floats."""
 
 def trunc(input: Tensor, *, out: Any = None) -> Tensor:
@@ -2328,7 +2312,7 @@ def unravel_index(indices: Tensor, shape: _int | Sequence[_int]) -> Any:
 def unsafe_chunk(input: Tensor, chunks: _int, dim: _int = 0) -> Any:
     """chunk."""
 
-def unsafe_split(tensor: Tensor, split_size: _int, dim: _int = 0) -> Any:
+def unsafe_split(input: Tensor, split_size: _int, dim: _int = 0) -> Any:
     """split."""
 
 def unsafe_split_with_sizes(input: Tensor, split_sizes: Sequence[_int], dim: _int = 0) -> Any:

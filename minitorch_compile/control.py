@@ -59,7 +59,7 @@ def cudagraph_mark_step_begin() -> None:
     """
 
 
-def disable(function: AnyCallable | None = None, recursive: bool = True, *, reason: str = "") -> Any:
+def disable(fn: AnyCallable | None = None, recursive: bool = True, *, reason: str | None = None) -> Any:
     """Marks a function that is never compiled: a compiled caller breaks its graph and calls it. Also a decorator.
 
     With `recursive=False` only the function itself runs as plain Python; what it calls is compiled.
@@ -70,11 +70,11 @@ def disable(function: AnyCallable | None = None, recursive: bool = True, *, reas
     >>> log(0.5)
     '0.500'
     """
-    if function is None:
+    if fn is None:
         return functools.partial(disable, recursive=recursive, reason=reason)
-    if not callable(function):
-        raise TypeError(f"disable: function must be callable, but got {type(function).__name__}.")
-    original = getattr(function, "_dynamo_original", function)  # of a compiled function, the plain one runs
+    if not callable(fn):
+        raise TypeError(f"disable: fn must be callable, but got {type(fn).__name__}.")
+    original = getattr(fn, "_dynamo_original", fn)  # of a compiled function, the plain one runs
 
     @unhooked
     def disabled(*args: Any, **kwargs: Any) -> Any:

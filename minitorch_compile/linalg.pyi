@@ -69,7 +69,7 @@ def cross(input: Tensor, other: Tensor, *, dim: _int = -1, out: Any = None) -> A
 def det(A: Tensor, *, out: Any = None) -> Tensor:
     """The determinant of each matrix."""
 
-def diagonal(A: Tensor, *, offset: _int = 0, dim1: _int = -2, dim2: _int = -1, out: Any = None) -> Any:
+def diagonal(A: Tensor, *, offset: _int = 0, dim1: _int = -2, dim2: _int = -1) -> Any:
     """The diagonal of each matrix: a view."""
 
 def eig(A: Tensor, *, out: Any = None) -> Any:
@@ -93,7 +93,7 @@ def inv(A: Tensor, *, out: Any = None) -> Tensor:
 def inv_ex(A: Tensor, *, check_errors: _bool = False, out: Any = None) -> Any:
     """(inverse, info), where info is all 0: a singular matrix raises, as check_errors asks for."""
 
-def lstsq(A: Tensor, B: Tensor, rcond: _float | None = None, *, driver: str | None = None, out: Any = None) -> Any:
+def lstsq(A: Tensor, B: Tensor, rcond: _float | None = None, *, driver: str | None = None) -> Any:
     """The X of smallest norm that minimises |A X - B|, with residuals, the rank of A and its singular values."""
 
 def lu(A: Tensor, *, pivot: _bool = True, out: Any = None) -> Any:
@@ -110,7 +110,7 @@ def lu_solve(
 def matmul(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
     """The matrix product with NumPy's broadcasting rules: vectors, matrices, and batches of matrices."""
 
-def matrix_exp(A: Tensor, *, out: Any = None) -> Tensor:
+def matrix_exp(A: Tensor) -> Tensor:
     """The sum of A^k / k! of each matrix."""
 
 def matrix_norm(
@@ -127,16 +127,14 @@ def matrix_norm(
 def matrix_power(input: Tensor, n: _int, *, out: Any = None) -> Any:
     """Square matrices multiplied with themselves n times, by repeated squaring; n < 0 takes the inverse."""
 
-def matrix_rank(
-    A: Tensor, tol: Any = None, hermitian: _bool = False, *, atol: Any = None, rtol: Any = None, out: Any = None
-) -> Any:
+def matrix_rank(A: Tensor, *, atol: Any = None, rtol: Any = None, hermitian: _bool = False, out: Any = None) -> Any:
     """How many singular values are above max(atol, rtol * largest): int64."""
 
 def multi_dot(tensors: Sequence[Any], *, out: Any = None) -> Any:
     """The product of matrices, in the order of multiplication that takes the fewest operations; the first and the last may be vectors."""
 
 def norm(
-    A: Tensor,
+    input: Tensor,
     ord: Any = None,
     dim: _int | Sequence[_int] | None = None,
     keepdim: _bool = False,
@@ -144,11 +142,9 @@ def norm(
     dtype: _dtype | None = None,
     out: Any = None,
 ) -> Any:
-    """The vector norm if `dim` is an int or A has one dimension, the matrix norm if `dim` has two or A is a matrix."""
+    """The vector norm if `dim` is an int or it has one dimension, the matrix norm if `dim` has two or it is a matrix."""
 
-def pinv(
-    A: Tensor, rcond: Any = None, hermitian: _bool = False, *, rtol: Any = None, atol: Any = None, out: Any = None
-) -> Any:
+def pinv(A: Tensor, *, atol: Any = None, rtol: Any = None, hermitian: _bool = False, out: Any = None) -> Any:
     """The Moore-Penrose inverse; singular values below rtol times the largest count as 0."""
 
 def qr(A: Tensor, mode: str = 'reduced', *, out: Any = None) -> Any:
@@ -177,7 +173,7 @@ def tensorinv(A: Tensor, ind: _int = 2, *, out: Any = None) -> Any:
 def tensorsolve(A: Tensor, B: Tensor, dims: Sequence[_int] | None = None, *, out: Any = None) -> Any:
     """The X with tensordot(A, X, X.ndim) = B."""
 
-def vander(x: Tensor, *, N: _int | None = None, out: Any = None) -> Any:
+def vander(x: Tensor, *, N: _int | None = None) -> Any:
     """The powers 0, 1, ..., N - 1 of each number, as many as there are numbers unless given."""
 
 def vecdot(x: Tensor, y: Tensor, *, dim: _int = -1, out: Any = None) -> Any:

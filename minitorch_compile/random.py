@@ -38,7 +38,11 @@ def set_rng_state(new_state: Any) -> None:
 
 @contextmanager
 def fork_rng(
-    devices: Any = None, enabled: bool = True, _caller: str = "", _devices_kw: str = "", device_type: str = "cpu"
+    devices: Any = None,
+    enabled: bool = True,
+    _caller: str = "fork_rng",
+    _devices_kw: str = "devices",
+    device_type: str | None = None,
 ) -> Iterator[None]:
     """Inside, random numbers are drawn as usual; at the end the default generator is back where it was."""
     before = default_generator.clone_state()

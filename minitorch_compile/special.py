@@ -19,7 +19,6 @@ gammaincc = ops.igammac
 gammaln = ops.lgamma
 i0 = ops.i0
 log1p = ops.log1p
-log_softmax = ops.log_softmax
 logit = ops.logit
 logsumexp = ops.logsumexp
 modified_bessel_i0 = ops.i0
@@ -29,7 +28,6 @@ polygamma = ops.polygamma
 psi = ops.digamma
 round = ops.round
 sinc = ops.sinc
-softmax = ops.softmax
 xlogy = ops.xlogy
 
 globals().update(ops.visible_in("special"))

@@ -107,7 +107,7 @@ def log1p(input: Tensor, *, out: Any = None) -> Tensor:
 def log_ndtr(input: Tensor, *, out: Any = None) -> Tensor:
     """log(ndtr(x)), exact where ndtr is near 0."""
 
-def log_softmax(input: Tensor, dim: _int, *, dtype: _dtype | None = None, out: Any = None) -> Tensor:
+def log_softmax(input: Tensor, dim: _int, *, dtype: _dtype | None = None) -> Tensor:
     """log(softmax(x)) along `dim`, without leaving the range of floats."""
 
 def logit(input: Tensor, eps: _float | None = None, *, out: Any = None) -> Tensor:
@@ -167,7 +167,7 @@ def shifted_chebyshev_polynomial_w(input: Tensor | _Number, n: Tensor | _Number,
 def sinc(input: Tensor, *, out: Any = None) -> Any:
     """sin(pi x) / (pi x), and 1 at 0."""
 
-def softmax(input: Tensor, dim: _int, *, dtype: _dtype | None = None, out: Any = None) -> Tensor:
+def softmax(input: Tensor, dim: _int, *, dtype: _dtype | None = None) -> Tensor:
     """exp(x) / sum(exp(x)) along `dim`, computed after subtracting the maximum."""
 
 def spherical_bessel_j0(input: Tensor, *, out: Any = None) -> Tensor:

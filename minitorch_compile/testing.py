@@ -231,7 +231,7 @@ def assert_allclose(
 def make_tensor(
     *shape: Any,
     dtype: dtype,
-    device: Any = "cpu",
+    device: Any,
     low: float | None = None,
     high: float | None = None,
     requires_grad: bool = False,
@@ -245,7 +245,7 @@ def make_tensor(
     format and `noncontiguous`.
 
     >>> from minitorch_compile import int64
-    >>> make_tensor(2, 3, dtype=int64, low=0, high=1)
+    >>> make_tensor(2, 3, dtype=int64, device="cpu", low=0, high=1)
     tensor([[0, 0, 0],
             [0, 0, 0]])
     """

@@ -31,6 +31,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 from record_torch_names import RECORDED, signature_text  # noqa: E402
 
 import minitorch_compile as torch  # noqa: E402
+from minitorch_compile.as_torch.import_hook import OTHER_PLACES  # noqa: E402
 
 PAGE = ROOT / "docs" / "compatibility.md"
 
@@ -64,13 +65,33 @@ class Row:
         return self.name.rpartition(".")[0]
 
 
+# Why the parameters of what is here are others. The first that fits counts; what none fits is to be mended.
+DIFFERENT = (
+    (r"torch\.(dtype|layout|memory_format)$", "made by the library, never by a program; there it can't be called"),
+    (r"torch\.autograd\.(function\.FunctionCtx|graph\.Node)$", "made by the engine, and here it says of what"),
+    (r"torch\.autograd\.profiler\.FunctionEvent$", "made by the profiler, of what it records here"),
+    (r"torch\.fx\.graph\.PythonCode$", "made by the code generator; nodes by line, not their numbers"),
+    (r"torch\.TypedStorage$", "a look at a storage: made of one, not of sizes"),
+    (r"torch\.(hub\.(help|list)|func\.jacfwd|profiler\.profile)$", "takes what PyTorch's does, and more"),
+    (r"torch\.repeat_interleave$", "an overload calls `repeats` what the other calls `input`"),
+    (r"torch\.Tensor\.to$", "the stub has `other` by name, which isn't taken"),
+    (r"torch\.rrelu_?$", "nn.functional's form: no generator"),
+)
+
+
 # ------------------------------------------------------------------------------------------ comparing
 
 
 def found(name: str) -> tuple[bool, Any]:
-    """Whether the package has what PyTorch calls so, and the object."""
-    value: Any = torch
-    for part in name.split(".")[1:]:
+    """Whether the package has what PyTorch calls so, and the object: as a program finds it that imports `torch`."""
+    space, _, rest = name.rpartition(".")
+    if space in OTHER_PLACES:
+        return _found_in(importlib.import_module(OTHER_PLACES[space]), [rest])
+    return _found_in(torch, name.split(".")[1:])
+
+
+def _found_in(value: Any, path: list[str]) -> tuple[bool, Any]:
+    for part in path:
         if not hasattr(value, part) and not (inspect.ismodule(value) and _imports(f"{value.__name__}.{part}", value)):
             return False, None
         if not hasattr(value, part):
@@ -87,7 +108,8 @@ def _imports(path: str, parent: Any) -> bool:
     return True
 
 
-ONE_BY_ONE = {"size", "shape", "dims", "dim"}  # what may be given as one tuple, too
+ONE_BY_ONE = {"size", "shape", "dims", "dim", "indices"}  # what may be given as one tuple, too
+OTHER_SPELLINGS = {"torch.long": "torch.int64", "torch.float": "torch.float32"}
 
 
 @dataclass(frozen=True)
@@ -96,8 +118,8 @@ class Parameters:
 
     positional: dict[str, str]
     keywords: dict[str, str]
-    several: bool
-    several_keywords: bool
+    several: str
+    several_keywords: str
 
     @classmethod
     def of(cls, text: str) -> Parameters:
@@ -105,22 +127,43 @@ class Parameters:
         named = [a.arg for a in (*arguments.posonlyargs, *arguments.args)]
         defaults = [""] * (len(named) - len(arguments.defaults)) + [_value(d) for d in arguments.defaults]
         only = {a.arg: _value(d) for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)}
-        return cls(dict(zip(named, defaults, strict=True)), only, bool(arguments.vararg), bool(arguments.kwarg))
-
-    def takes(self, other: Parameters) -> bool:
-        """Whether every call that `other` describes is one here, defaults apart."""
-        shared = list(self.positional)[: len(other.positional)]
-        one_by_one = self.several and other.positional.keys() <= ONE_BY_ONE
-        return (
-            (shared == list(other.positional) or one_by_one)
-            and other.keywords.keys() <= self.positional.keys() | self.keywords.keys()
-            and other.several <= self.several
-            and other.several_keywords <= self.several_keywords
-        )
+        several, several_keywords = (a.arg if a else "" for a in (arguments.vararg, arguments.kwarg))
+        return cls(dict(zip(named, defaults, strict=True)), only, several, several_keywords)
 
     @property
     def defaults(self) -> dict[str, str]:
         return {**self.positional, **self.keywords}
+
+    def says(self, other: Parameters) -> bool:
+        """Whether names, kinds and defaults are those of `other`. A default that has no text there is any."""
+        kinds = ("positional", "several", "several_keywords")
+        return all(list(getattr(self, k)) == list(getattr(other, k)) for k in kinds) and (
+            self.keywords.keys() == other.keywords.keys()
+            and all(
+                bool(own) if (said := other.defaults[n]) == "Ellipsis" else own == said
+                for n, own in self.defaults.items()
+            )
+        )
+
+    def takes(self, other: Parameters) -> bool:
+        """Whether every call that `other` describes is one here: its arguments by position, by name, or some so and
+        the others so; those with defaults given or not. Where a position has another name here, another overload has
+        that."""
+        if not (other.several in ("", self.several) and other.several_keywords in ("", self.several_keywords)):
+            return False
+        if self.several:  # what is given by position is among them; sizes may be given one by one, or as one tuple
+            by_name = other.keywords.keys() | (other.positional.keys() - ONE_BY_ONE)
+            return not self.positional and by_name <= self.keywords.keys()
+        mine, theirs = list(self.positional), list(other.positional)
+        needed = [name for name, default in self.defaults.items() if not default]
+        fits = len(theirs) <= len(mine) and other.defaults.keys() <= self.defaults.keys()
+        return (
+            fits
+            and all(name in other.defaults and not other.defaults[name] for name in needed)
+            # in their order, and not at a position that the ones before it fill
+            and (places := [mine.index(name) for name in theirs if name in mine]) == sorted(places)
+            and all(mine.index(name) >= at for at, name in enumerate(theirs) if name in mine)
+        )
 
 
 def _value(default: ast.expr | None) -> str:
@@ -130,24 +173,35 @@ def _value(default: ast.expr | None) -> str:
     try:
         value = ast.literal_eval(default)
     except ValueError:
-        return ast.unparse(default)
+        text = ast.unparse(default)
+        return OTHER_SPELLINGS.get(text, text)
     return repr(float(value)) if type(value) is int else repr(value)
 
 
-def is_same(ours: str, theirs: list[str]) -> bool:
-    """Whether a signature is one of PyTorch's, or takes what all of them take and nothing else."""
+def is_same(ours: str, theirs: list[str], documented: list[str]) -> bool:
+    """Whether a signature is PyTorch's, is one that it documents, or takes what all overloads take and nothing else."""
     mine = Parameters.of(ours)
     overloads = [Parameters.of(text) for text in theirs]
-    if any(mine == overload for overload in overloads):
+    if any(mine.says(overload) for overload in [*overloads, *map(Parameters.of, documented)]):
         return True
     said: dict[str, set[str]] = defaultdict(set)
-    for overload in overloads:
+    for overload in [*overloads, *map(Parameters.of, documented)]:
         for name, default in overload.defaults.items():
             said[name].add(default)
-    fitting = all(
-        default in said[name] or said[name] == {""} for name, default in mine.defaults.items() if name in said
+    return (
+        len(overloads) + len(documented) > 1
+        and mine.defaults.keys() <= said.keys()
+        and all(_fits(name, default, said[name], overloads) for name, default in mine.defaults.items())
+        and all(mine.takes(overload) for overload in overloads)
     )
-    return fitting and mine.defaults.keys() <= said.keys() and all(mine.takes(overload) for overload in overloads)
+
+
+def _fits(name: str, default: str, said: set[str], overloads: list[Parameters]) -> bool:
+    """Whether a default is one that PyTorch says; or None, for what only some overloads have, or need; or any, for what
+    some overloads need and others haven't: then it says what those others do."""
+    only_some = len(overloads) > 1 and not all(overload.defaults.get(name) for overload in overloads)
+    told_apart = only_some and said == {""} and any(name not in overload.defaults for overload in overloads)
+    return default in said or told_apart or (default == "None" and only_some)
 
 
 def compared(name: str, recorded: dict[str, Any]) -> Row:
@@ -155,14 +209,17 @@ def compared(name: str, recorded: dict[str, Any]) -> Row:
     here, value = found(name)
     if not here:
         return Row(name, "absent", next(why for pattern, why in REASONS if re.match(pattern, name)))
-    theirs = recorded.get("signatures", [])
+    theirs, documented = recorded.get("signatures", []), recorded.get("documented", [])
     if not theirs or not callable(value) or theirs == ["(*args, **kwargs)"]:
         return Row(name, "same")
     try:
         ours = signature_text(inspect.signature(value))
     except (ValueError, TypeError):  # says nothing of its parameters
         return Row(name, "same")
-    return Row(name, "same") if is_same(ours, theirs) else Row(name, "differs", f"`{ours}`, there `{theirs[-1]}`")
+    if is_same(ours, theirs, documented):
+        return Row(name, "same")
+    why = next((f" ({why})" for pattern, why in DIFFERENT if re.match(pattern, name)), "")
+    return Row(name, "differs", f"`{ours}`, there `{theirs[-1]}`{why}")
 
 
 # ------------------------------------------------------------------------------------------ the page

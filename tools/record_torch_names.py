@@ -3,8 +3,9 @@
 Run with a Python that has PyTorch; `tools/compatibility.py` compares the package with what is written. A name is public
 if its module's `__all__` has it, or, in a module without one, if it is
 a function or class defined there (in a package: below it) that begins with no underscore.
-Functions that are built in say no signature to `inspect`: theirs are read from the first lines of their docstrings and
-from PyTorch's stubs, which may say several (overloads).
+Functions that are built in say no signature to `inspect`. Theirs are read from PyTorch's stubs, which may say several
+(overloads); of what no stub has, from the schemas of the operators that they call. The first lines of the docstring are
+"documented", since they say some that PyTorch doesn't take; of what has neither stub nor schema they are all there is.
 """
 
 from __future__ import annotations
@@ -71,8 +72,8 @@ def kind_of(value: Any) -> str:
 
 def default_text(value: Any) -> str:
     """A default as an expression: a function, class or module by its name, `...` for what has none."""
-    if inspect.isclass(value) or inspect.isfunction(value) or inspect.ismodule(value):
-        return str(value.__name__)
+    if callable(value) or inspect.ismodule(value):
+        return str(getattr(value, "__name__", "..."))
     if isinstance(value, enum.Enum):
         return f"{type(value).__name__}.{value.name}"
     text = repr(value)
@@ -103,12 +104,45 @@ class _Text:
         return default_text(self.value)
 
 
-def signatures_of(name: str, value: Any, stubs: dict[str, list[str]]) -> list[str]:
+def signatures_of(name: str, value: Any, module: str, stubs: dict[str, list[str]]) -> dict[str, list[str]]:
     """All that PyTorch says of its parameters; none if it says nothing."""
     try:
-        return [signature_text(inspect.signature(value))]
+        return {"signatures": [signature_text(inspect.signature(value))]}
     except (ValueError, TypeError):  # built in
-        return sorted({*from_docstring(name, value), *stubs.get(name, [])})
+        documented = sorted(set(from_docstring(name, value)))
+        taken = sorted(set(stubs.get(name, ()) or from_schemas(module, name)))
+        said = {"signatures": taken or documented, "documented": documented if taken and documented != taken else []}
+        return {key: texts for key, texts in said.items() if texts}
+
+
+def from_schemas(module: str, name: str) -> list[str]:
+    """What the overloads of a function such as `torch.linalg.pinv` take: those of the operator `linalg_pinv`."""
+    import torch
+
+    space = module.rpartition(".")[2]
+    if space not in ("linalg", "fft", "special"):
+        return []
+    found: dict[str, bool] = {}  # whether there is a form that stores its result in `out`
+    for schema in torch._C._jit_get_schemas_for_operator(f"aten::{space}_{name}"):
+        results = [a for a in schema.arguments if a.kwarg_only and a.alias_info is not None]
+        text = [a for a in schema.arguments if a not in results]
+        found[parameters_text(text)] = found.get(parameters_text(text), False) or bool(results)
+    ends = {True: lambda text: f"{text}, {'' if '*' in text else '*, '}out=None", False: lambda text: text}
+    return [f"({ends[out](text)})" for text, out in found.items()]
+
+
+def parameters_text(arguments: Iterable[Any]) -> str:
+    """As in `input, *, dtype=None`. A factory takes `requires_grad` besides; `self` is a function's `input`."""
+    said, star = [], False
+    for argument in arguments:
+        if argument.kwarg_only and not star:
+            said, star = [*said, "*"], True
+        named = "input" if argument.name == "self" else argument.name
+        default = False if named == "pin_memory" else argument.default_value
+        said.append(f"{named}={default!r}" if argument.has_default_value() else named)
+        if named == "pin_memory":
+            said.append("requires_grad=False")
+    return ", ".join(said)
 
 
 def from_docstring(name: str, value: Any) -> Iterator[str]:
@@ -139,7 +173,7 @@ def text_of_arguments(arguments: ast.arguments) -> str:
         if several is not None:
             several.annotation = None
     for among in (arguments.posonlyargs, arguments.args):
-        among[:] = [argument for argument in among if argument.arg != "self"]
+        among[:] = [a for i, a in enumerate(among) if a.arg != "self" and (a.arg != "cls" or i)]
     return f"({ast.unparse(arguments)})"
 
 
@@ -160,19 +194,21 @@ def all_rows() -> Rows:
             print(f"{name}: {type(error).__name__}: {error}", file=sys.stderr)
             continue
         for each in public_names(module):
-            rows[f"{name}.{each}"] = row(each, getattr(module, each), stubs.get(name, {}))
+            rows[f"{name}.{each}"] = row(each, getattr(module, each), name, stubs.get(name, {}))
     classes = ast.parse((folder / "_C/__init__.pyi").read_text(encoding="utf-8")).body
     tensor = next(from_stub(c.body) for c in classes if isinstance(c, ast.ClassDef) and c.name == "TensorBase")
+    for name, overloads in tensor.items():  # the stub has an `out` in a few, which none takes
+        tensor[name] = [re.sub(r"(, \*)?, out=None\)", ")", text) for text in overloads]
     for each in dir(torch.Tensor):
         if not each.startswith("_"):
-            rows[f"torch.Tensor.{each}"] = row(each, getattr(torch.Tensor, each), tensor)
+            rows[f"torch.Tensor.{each}"] = row(each, getattr(torch.Tensor, each), "torch.Tensor", tensor)
     return rows
 
 
-def row(name: str, value: Any, stubs: dict[str, list[str]]) -> dict[str, Any]:
+def row(name: str, value: Any, module: str, stubs: dict[str, list[str]]) -> dict[str, Any]:
     kind = kind_of(value)
-    said = signatures_of(name, value, stubs) if kind in ("function", "class") else []
-    return {"kind": kind, "signatures": said} if said else {"kind": kind}
+    said = signatures_of(name, value, module, stubs) if kind in ("function", "class") else {}
+    return {"kind": kind, **said}
 
 
 def main() -> None:

@@ -118,14 +118,29 @@ def gradgradcheck(
     inputs: Any,
     grad_outputs: Any = None,
     *,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
     gen_non_contig_grad_outputs: bool = False,
-    **options: Any,
+    raise_exception: bool = True,
+    nondet_tol: float = 0.0,
+    check_undefined_grad: bool = True,
+    check_grad_dtypes: bool = False,
+    check_batched_grad: bool = False,
+    check_fwd_over_rev: bool = False,
+    check_rev_over_rev: bool = True,
+    fast_mode: bool = False,
+    masked: bool = False,
 ) -> bool:
     """Whether gradients of gradients are right: gradcheck of the backward pass, by inputs and output gradients.
 
-    `grad_outputs` are numbers without pattern unless given, not contiguous with `gen_non_contig_grad_outputs`. Other
-    keywords are those of gradcheck.
+    `grad_outputs` are numbers without pattern unless given, not contiguous with `gen_non_contig_grad_outputs`. The
+    others are those of gradcheck.
     """
+    options = {"eps": eps, "atol": atol, "rtol": rtol, "raise_exception": raise_exception, "nondet_tol": nondet_tol}
+    options |= {"check_undefined_grad": check_undefined_grad, "check_grad_dtypes": check_grad_dtypes}
+    options |= {"check_batched_grad": check_batched_grad, "fast_mode": fast_mode, "masked": masked}
+    options |= {"check_forward_ad": check_fwd_over_rev, "check_backward_ad": check_rev_over_rev}
     inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     outputs = [x for x in _outputs(func, inputs) if x.requires_grad]
     apart = 2 if gen_non_contig_grad_outputs else 1
@@ -140,7 +155,7 @@ def gradgradcheck(
             found = grad(results, [xs[i] for i in wanted], upper, create_graph=True, allow_unused=True)
         return tuple(g for g in found if g is not None)
 
-    return gradcheck(gradients, (*inputs, *upper), **options)
+    return gradcheck(gradients, (*inputs, *upper), **options)  # type: ignore[arg-type]  # each by its name
 
 
 def _outputs(func: Callable[..., Any], inputs: Sequence[Any]) -> list[Any]:

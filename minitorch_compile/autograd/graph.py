@@ -3,7 +3,7 @@
 >>> from minitorch_compile.tensor import ones
 >>> y = ones(2, requires_grad=True).exp()
 >>> get_gradient_edge(y)
-GradientEdge(node=<ExpBackward0 object at 0x...>, output_nr=0)
+GradientEdge(node=<ExpBackward0 object at 0x...>, output_nr=0, ownership_token=None)
 >>> isinstance(y.grad_fn, Node), y.grad_fn.name()
 (True, 'ExpBackward0')
 """
@@ -29,6 +29,7 @@ class GradientEdge(NamedTuple):
 
     node: Node
     output_nr: int
+    ownership_token: Any = None  # what keeps PyTorch's nodes alive; here the node itself does
 
 
 def get_gradient_edge(tensor: Any) -> GradientEdge:

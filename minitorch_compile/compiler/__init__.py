@@ -4,7 +4,14 @@ from minitorch_compile.compiler import (  # enter the backends in the registry, 
     pipeline,
     profiled_stages,
 )
-from minitorch_compile.compiler.backends import list_backends, lookup_backend, register_backend, unregister_backend
+from minitorch_compile.compiler.backends import (
+    get_default_backend,
+    list_backends,
+    lookup_backend,
+    register_backend,
+    set_default_backend,
+    unregister_backend,
+)
 from minitorch_compile.compiler.compile import compile
 from minitorch_compile.compiler.inspection import Inspection, StageView, inspect
 from minitorch_compile.compiler.minify import Minified, minify
@@ -42,6 +49,7 @@ __all__ = [
     "is_compiling",
     "is_dynamo_compiling",
     "is_exporting",
+    "get_default_backend",
     "list_backends",
     "list_mode_options",
     "list_options",
@@ -52,6 +60,7 @@ __all__ = [
     "reset",
     "set_stance",
     "substitute_in_graph",
+    "set_default_backend",
     "unregister_backend",
     "wrap_numpy",
 ]

@@ -56,7 +56,22 @@ def unregister_backend(name: str) -> None:
     del _backends[name], _tags[name]
 
 
-def list_backends(exclude_tags: Sequence[str] | None = ()) -> list[str]:
+_default: list[str | Backend] = ["inductor"]
+
+
+def get_default_backend() -> str | Backend:
+    """The backend of `compile()` without one: "inductor", unless another was set."""
+    return _default[0]
+
+
+def set_default_backend(backend: str | Backend | None) -> None:
+    """Sets the backend of `compile()` without one; None: "inductor" again. InvalidBackend for an unknown name."""
+    if backend is not None:
+        lookup_backend(backend)
+    _default[0] = "inductor" if backend is None else backend
+
+
+def list_backends(exclude_tags: Sequence[str] | None = ("debug", "experimental")) -> list[str]:
     """The names that `compile(backend=...)` accepts, sorted, without those that carry one of the tags."""
     return sorted(name for name in _backends if not _tags[name] & set(exclude_tags or ()))
 
@@ -75,7 +90,7 @@ def lookup_backend(backend: str | Backend) -> Backend:
             f" {type(backend).__name__}"
         )
     if backend not in _backends:
-        raise InvalidBackend(f"compile: no backend named {backend!r}. {suggestion(backend, list_backends())}")
+        raise InvalidBackend(f"compile: no backend named {backend!r}. {suggestion(backend, list_backends(None))}")
     return _backends[backend]
 
 

@@ -16,10 +16,11 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from minitorch_compile.compiler.backends import Backend, lookup_backend
+from minitorch_compile.compiler.backends import Backend, get_default_backend, lookup_backend
 from minitorch_compile.compiler.modes import options_of
 from minitorch_compile.compiler.pipeline import Inductor
-from minitorch_compile.dynamo import optimize
+from minitorch_compile.dynamo.cache.region import Region
+from minitorch_compile.dynamo.eval_frame import optimize_in
 from minitorch_compile.dynamo.frame_evaluation.backend_slot import register_backend_lookup
 from minitorch_compile.nn.compiler_slot import register_compiler
 
@@ -29,34 +30,47 @@ def compile(
     *,
     fullgraph: bool = False,
     dynamic: bool | None = None,
-    backend: str | Backend = "inductor",
+    backend: str | Backend | None = None,
     mode: str | None = None,
     options: Mapping[str, Any] | None = None,
+    name: str | None = None,
     disable: bool = False,
+    recompile_limit: int | None = None,
+    isolate_recompiles: bool = False,
+    shapes_spec: Any = None,
 ) -> Any:
     """A function or module that behaves as `model` and runs compiled graphs. Without `model`, a decorator.
 
     fullgraph: a graph break is an error that explains it, instead of a split into several graphs.
     dynamic: whether one graph serves many input sizes. None: sizes that changed between two calls are unknown in the
         next version. True: all sizes from 2 on are unknown from the start. False: each new size is compiled once.
-    backend: a name of list_backends(), or a callable (graph_module, fake_inputs) -> callable.
+    backend: a name of list_backends(), or a callable (graph_module, fake_inputs) -> callable. None: that of
+        get_default_backend(), "inductor" unless another was set.
     mode, options: see list_mode_options() and list_options(); at most one of them. A backend of the program's own gets
         them as keyword arguments.
-    disable: return `model` as it is; so does TORCHDYNAMO_DISABLE=1 in the environment.
+    name: what tools call it. disable: return `model` as it is; so does TORCHDYNAMO_DISABLE=1 in the environment.
+    recompile_limit: how many versions there may be; config.recompile_limit unless given. Each compile() has its own, so
+        `isolate_recompiles` changes nothing.
 
-    ValueError for an unknown name, TypeError for a wrong type, RuntimeError for settings that exclude each other.
+    ValueError for an unknown name, TypeError for a wrong type, RuntimeError for settings that exclude each other;
+    NotImplementedError for `shapes_spec`.
     """
-    chosen = _checked_backend(fullgraph, dynamic, backend, mode, options)
+    if shapes_spec is not None:
+        raise NotImplementedError("compile: shapes_spec isn't implemented; use dynamic=, or mark_dynamic on the inputs")
+    if recompile_limit is not None and (not isinstance(recompile_limit, int) or recompile_limit < 1):
+        raise ValueError(f"compile: recompile_limit must be a positive int or None, got {recompile_limit!r}")
+    chosen = _checked_backend(fullgraph, dynamic, get_default_backend() if backend is None else backend, mode, options)
     disable = disable or os.environ.get("TORCHDYNAMO_DISABLE") == "1"
-    if model is None:
-        return lambda function: function if disable else _compiled(function, chosen, fullgraph, dynamic)
-    return model if disable else _compiled(model, chosen, fullgraph, dynamic)
 
+    def compiled(function: Any) -> Any:
+        if disable:
+            return function
+        if not callable(function):
+            what = type(function).__name__
+            raise TypeError(f"compile: model must be callable, a function or an nn.Module, got {what}")
+        return optimize_in(Region(chosen, fullgraph, dynamic, recompile_limit, name), function)
 
-def _compiled(model: Any, backend: Backend, fullgraph: bool, dynamic: bool | None) -> Any:
-    if not callable(model):
-        raise TypeError(f"compile: model must be callable, a function or an nn.Module, got {type(model).__name__}")
-    return optimize(model, backend, fullgraph=fullgraph, dynamic=dynamic)
+    return compiled if model is None else compiled(model)
 
 
 def _checked_backend(

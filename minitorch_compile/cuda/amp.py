@@ -8,7 +8,6 @@ False
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from minitorch_compile import amp
@@ -36,6 +35,14 @@ class GradScaler(amp.GradScaler):
         super().__init__("cuda", init_scale, growth_factor, backoff_factor, growth_interval, enabled)
 
 
-custom_fwd, custom_bwd = partial(amp.custom_fwd, device_type="cuda"), partial(amp.custom_bwd, device_type="cuda")
+def custom_fwd(fwd: Any = None, *, cast_inputs: Any = None) -> Any:
+    """torch.amp.custom_fwd for "cuda"."""
+    return amp.custom_fwd(fwd, device_type="cuda", cast_inputs=cast_inputs)
+
+
+def custom_bwd(bwd: Any) -> Any:
+    """torch.amp.custom_bwd for "cuda"."""
+    return amp.custom_bwd(bwd, device_type="cuda")
+
 
 __all__: list[Any] = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]

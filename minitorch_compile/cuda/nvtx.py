@@ -12,14 +12,35 @@ from contextlib import contextmanager
 from typing import Any, NoReturn
 
 
-def _refuse(*args: Any, **kwargs: Any) -> NoReturn:
-    """RuntimeError, PyTorch's for a build without CUDA."""
+def _refuse() -> NoReturn:
     raise RuntimeError(
         "NVTX functions not installed: there is no GPU to profile here; ask torch.cuda.is_available() first"
     )
 
 
-range_push = range_pop = range_start = range_end = mark = _refuse
+def range_push(msg: str) -> NoReturn:
+    """RuntimeError, PyTorch's for a build without CUDA; so are the others."""
+    _refuse()
+
+
+def range_pop() -> NoReturn:
+    """RuntimeError."""
+    _refuse()
+
+
+def range_start(msg: str) -> NoReturn:
+    """RuntimeError."""
+    _refuse()
+
+
+def range_end(range_id: int) -> NoReturn:
+    """RuntimeError."""
+    _refuse()
+
+
+def mark(msg: str) -> NoReturn:
+    """RuntimeError."""
+    _refuse()
 
 
 @contextmanager

@@ -18,31 +18,53 @@ from typing import Any, NoReturn
 from minitorch_compile.cuda.absent import ADVICE, refuse
 
 
-class _OnlyOnAGPU:
-    """RuntimeError when one is made."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise RuntimeError(f"torch.cuda.{type(self).__name__} requires CUDA support: {ADVICE}")
+def _only_on_a_gpu(name: str) -> NoReturn:
+    raise RuntimeError(f"torch.cuda.{name} requires CUDA support: {ADVICE}")
 
 
-class Stream(_OnlyOnAGPU):
-    """A queue of work on a GPU."""
+class Stream:
+    """A queue of work on a GPU: RuntimeError when one is made."""
+
+    def __init__(self, device: Any = None, priority: int = 0, **kwargs: Any) -> None:
+        _only_on_a_gpu(type(self).__name__)
 
 
 class ExternalStream(Stream):
     """A queue that another library made."""
 
+    def __init__(self, stream_ptr: int, device: Any = None, **kwargs: Any) -> None:
+        super().__init__(device)
 
-class Event(_OnlyOnAGPU):
+
+class Event:
     """A mark in such a queue, for timing and for waiting. On the CPU, time.perf_counter() tells the time."""
 
+    def __init__(
+        self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False, external: bool = False
+    ) -> None:
+        _only_on_a_gpu(type(self).__name__)
 
-class CUDAGraph(_OnlyOnAGPU):
+
+class CUDAGraph:
     """Kernels recorded to be launched at once."""
 
+    def __init__(self, keep_graph: bool = False) -> None:
+        _only_on_a_gpu(type(self).__name__)
 
-class graph(_OnlyOnAGPU):
+
+class graph:
     """`with torch.cuda.graph(g)`: records into a CUDAGraph."""
+
+    def __init__(
+        self,
+        cuda_graph: CUDAGraph,
+        pool: Any = None,
+        stream: Stream | None = None,
+        capture_error_mode: str = "global",
+        enable_annotations: bool = False,
+        check_input_liveness: bool = False,
+    ) -> None:
+        _only_on_a_gpu(type(self).__name__)
 
 
 class StreamContext:
@@ -82,6 +104,12 @@ def is_current_stream_capturing() -> bool:
     return False
 
 
-def make_graphed_callables(callables: Any, sample_args: Any, *args: Any, **kwargs: Any) -> NoReturn:
+def make_graphed_callables(
+    callables: Any,
+    sample_args: Any,
+    num_warmup_iters: int = 3,
+    allow_unused_input: bool = False,
+    pool: Any = None,
+) -> NoReturn:
     """AssertionError: there is no GPU to record on."""
     refuse()

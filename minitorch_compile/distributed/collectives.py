@@ -174,7 +174,7 @@ def all_to_all_single(
     return _work(async_op, output)
 
 
-def barrier(group: Any = None, async_op: bool = False, device_ids: Any = None) -> Work | None:
+def barrier(group: Any = None, async_op: bool = False, device_ids: Any = None, timeout: Any = None) -> Work | None:
     """Waits until all processes are here: they are."""
     the_group(group)
     return _work(async_op)

@@ -54,7 +54,6 @@ def broadcast_object_list(
     group: Any = None,
     device: Any = None,
     group_src: int | None = None,
-    weights_only: bool = False,
 ) -> None:
     """The objects become those of the process `src`: they stay."""
     only_rank(the_group(group), src or group_src, "broadcast_object_list")

@@ -90,6 +90,7 @@ def init_process_group(
     group_name: str = "",
     pg_options: Any = None,
     device_id: Any = None,
+    _ranks: Any = None,
 ) -> None:
     """Makes the group of all processes, which is this one.
 

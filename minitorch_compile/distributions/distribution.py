@@ -41,8 +41,8 @@ class Distribution:
 
     def __init__(
         self,
-        batch_shape: Sequence[int] = (),
-        event_shape: Sequence[int] = (),
+        batch_shape: Sequence[int] = Size(),
+        event_shape: Sequence[int] = Size(),
         validate_args: bool | None = None,
     ) -> None:
         self._batch_shape, self._event_shape = Size(batch_shape), Size(event_shape)

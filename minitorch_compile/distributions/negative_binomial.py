@@ -25,6 +25,9 @@ class NegativeBinomial(CountOfSuccesses):
     }
     support = constraints.nonnegative_integer
 
+    def __init__(self, total_count: Any, probs: Any = None, logits: Any = None, validate_args: Any = None) -> None:
+        super().__init__(total_count, probs, logits, validate_args)
+
     @property
     def mean(self) -> Any:
         return self.total_count * self.logits.exp()

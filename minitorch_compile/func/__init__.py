@@ -11,11 +11,11 @@ from minitorch_compile.func import batching  # fills the table of rules
 from minitorch_compile.func import dual_numbers as _dual_numbers
 from minitorch_compile.func.ensembles import stack_module_state
 from minitorch_compile.func.forward_mode import jvp, linearize
+from minitorch_compile.func.functional_call import functional_call
 from minitorch_compile.func.functionalization import functionalize
 from minitorch_compile.func.gradients import grad, grad_and_value, vjp
 from minitorch_compile.func.jacobians import hessian, jacfwd, jacrev
 from minitorch_compile.func.vmap import vmap
-from minitorch_compile.nn.utils.stateless import functional_call
 
 __all__ = [
     "batching",

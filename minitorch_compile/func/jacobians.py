@@ -47,12 +47,17 @@ def unit_vectors(tensors: list[Any]) -> list[Any]:
 
 
 def jacrev(
-    func: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False, chunk_size: int | None = None
+    func: Callable[..., Any],
+    argnums: Argnums = 0,
+    *,
+    has_aux: bool = False,
+    chunk_size: int | None = None,
+    _preallocate_and_copy: bool = False,
 ) -> Callable[..., Any]:
     """The Jacobian of `func` as a function, row by row in reverse mode; (jacobian, aux) with `has_aux`.
 
-    `chunk_size`: at most so many rows at a time, which bounds the memory. RuntimeError for complex arguments or
-    results.
+    `chunk_size`: at most so many rows at a time, which bounds the memory; `_preallocate_and_copy` says how
+    PyTorch joins them. RuntimeError for complex arguments or results.
     """
 
     @named_after(func)

@@ -19,25 +19,25 @@ if TYPE_CHECKING:
     from minitorch_compile.fx.node import Node
 
 
-def map_aggregate(argument: Any, fn: Callable[[Any], Any]) -> Any:
+def map_aggregate(a: Any, fn: Callable[[Any], Any]) -> Any:
     """The same nesting with `fn` applied to every leaf. A namedtuple keeps its class."""
-    if isinstance(argument, tuple):
-        items = [map_aggregate(item, fn) for item in argument]
-        return type(argument)(*items) if hasattr(argument, "_fields") else tuple(items)
-    if isinstance(argument, list):
-        return [map_aggregate(item, fn) for item in argument]
-    if isinstance(argument, dict):
-        return {key: map_aggregate(item, fn) for key, item in argument.items()}
-    if isinstance(argument, slice):
-        return slice(*(map_aggregate(item, fn) for item in (argument.start, argument.stop, argument.step)))
-    return fn(argument)
+    if isinstance(a, tuple):
+        items = [map_aggregate(item, fn) for item in a]
+        return type(a)(*items) if hasattr(a, "_fields") else tuple(items)
+    if isinstance(a, list):
+        return [map_aggregate(item, fn) for item in a]
+    if isinstance(a, dict):
+        return {key: map_aggregate(item, fn) for key, item in a.items()}
+    if isinstance(a, slice):
+        return slice(*(map_aggregate(item, fn) for item in (a.start, a.stop, a.step)))
+    return fn(a)
 
 
-def map_arg(argument: Any, fn: Callable[[Node], Any]) -> Any:
+def map_arg(a: Any, fn: Callable[[Node], Any]) -> Any:
     """The same nesting with `fn` applied to every node; constants stay."""
     from minitorch_compile.fx.node import Node
 
-    return map_aggregate(argument, lambda leaf: fn(leaf) if isinstance(leaf, Node) else leaf)
+    return map_aggregate(a, lambda leaf: fn(leaf) if isinstance(leaf, Node) else leaf)
 
 
 def freeze(argument: Any) -> Any:

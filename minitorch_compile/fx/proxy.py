@@ -31,9 +31,11 @@ from minitorch_compile.fx.arguments import map_aggregate
 from minitorch_compile.fx.expressions import BINARY, UNARY
 from minitorch_compile.fx.node import Node
 from minitorch_compile.fx.tracer_base import GraphAppendingTracer, Scope, ScopeContextManager, TraceError, TracerBase
+from minitorch_compile.tensor.dispatch.written_signatures import says
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 
+@says("(node, tracer=None)")
 class Proxy:
     """Stands for the value of `node` in a program that is being traced by `tracer`."""
 
@@ -96,6 +98,7 @@ class Proxy:
         return self  # a copy of the value would be a node; a copy of the stand-in stands for the same value
 
 
+@says("(root, attr)")
 class Attribute(Proxy):
     """`x.name`: a method if it is called, else the attribute's value."""
 
@@ -115,6 +118,7 @@ class Attribute(Proxy):
         return self.tracer.create_proxy("call_method", self.attr, (self.root, *args), kwargs)
 
 
+@says("(tracer, node, name, param)")
 class ParameterProxy(Proxy):
     """A parameter whose sizes are known while tracing: conditions on them can be decided."""
 

@@ -262,15 +262,37 @@ def trace(
     return made
 
 
-def trace_module(mod: Module, inputs: dict[str, Any], **options: Any) -> Any:
-    """`trace` for the methods of a module that are named in `inputs`, with their example inputs."""
+def trace_module(
+    mod: Module,
+    inputs: dict[str, Any],
+    optimize: Any = None,
+    check_trace: bool = True,
+    check_inputs: Any = None,
+    check_tolerance: float = 1e-5,
+    strict: bool = True,
+    _force_outplace: bool = False,
+    _module_class: Any = None,
+    _compilation_unit: Any = None,
+    example_inputs_is_kwarg: bool = False,
+    _store_inputs: bool = True,
+) -> Any:
+    """`trace` for the methods of a module that are named in `inputs`, with their example inputs; those are given by
+    name with `example_inputs_is_kwarg`. The other parameters are those of `trace`."""
+    options = {"check_trace": check_trace, "check_tolerance": check_tolerance, "strict": strict}
+
+    def traced(function: Any, name: str) -> Any:
+        if example_inputs_is_kwarg:
+            return trace(function, example_kwarg_inputs=inputs[name], **options)  # type: ignore[arg-type]
+        others = [given[name] for given in check_inputs or () if name in given]
+        return trace(function, inputs[name], check_inputs=others, **options)  # type: ignore[arg-type]
+
     if "forward" in inputs:
-        made = trace(mod, inputs["forward"], **options)
+        made = traced(mod, "forward")
     else:
         made = TopLevelTracedModule(TracedProgram(), mod)
-    for name, sample in inputs.items():
+    for name in inputs:
         if name != "forward":
-            object.__setattr__(made, name, trace(getattr(mod, name), sample, **options))
+            object.__setattr__(made, name, traced(getattr(mod, name), name))
     return made
 
 

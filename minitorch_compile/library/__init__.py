@@ -16,6 +16,7 @@ from minitorch_compile.library.fragment import (
     custom_op,
     define,
     impl,
+    impl_abstract,
     register_autocast,
     register_autograd,
     register_fake,
@@ -24,8 +25,6 @@ from minitorch_compile.library.fragment import (
 )
 from minitorch_compile.library.opcheck import OpCheckError, opcheck
 from minitorch_compile.library.schema import infer_schema
-
-impl_abstract = register_fake  # its name before PyTorch 2.4
 
 __all__ = [
     "CustomOpDef",

@@ -203,9 +203,27 @@ def register_fake(
     *,
     lib: Library | None = None,
     _stacklevel: int = 1,
+    allow_override: bool = True,
 ) -> Any:
-    """Says what the results of an op look like, without data. Also a decorator."""
-    return find_op(op).register_fake if func is None else find_op(op).register_fake(func)
+    """Says what the results of an op look like, without data. Also a decorator.
+
+    RuntimeError if somebody has said it already, unless `allow_override`.
+    """
+    known = find_op(op)
+    if not allow_override and known._fake is not None:
+        raise RuntimeError(f"register_fake: {known.name} already has a fake implementation; pass allow_override=True")
+    return known.register_fake if func is None else known.register_fake(func)
+
+
+def impl_abstract(
+    qualname: str | CustomOpDef,
+    func: Callable[..., Any] | None = None,
+    *,
+    lib: Library | None = None,
+    _stacklevel: int = 1,
+) -> Any:
+    """register_fake, by its name before PyTorch 2.4."""
+    return register_fake(qualname, func, lib=lib)
 
 
 def register_kernel(

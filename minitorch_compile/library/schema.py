@@ -208,7 +208,12 @@ def _read_default(text: str) -> Any:
 
 
 def infer_schema(
-    prototype: Callable[..., Any], /, *, mutates_args: str | Iterable[str], op_name: str | None = None
+    prototype_function: Callable[..., Any],
+    /,
+    *,
+    mutates_args: str | Iterable[str],
+    op_name: str | None = None,
+    tags: Any = (),
 ) -> str:
     """The schema of a Python function, by its annotations.
 
@@ -217,7 +222,7 @@ def infer_schema(
     doesn't have.
     """
     try:
-        signature = inspect.signature(prototype, eval_str=True)
+        signature = inspect.signature(prototype_function, eval_str=True)
     except NameError as error:
         raise ValueError(f"infer_schema(func): unsupported type annotation: {error}") from error
 

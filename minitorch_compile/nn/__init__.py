@@ -5,6 +5,8 @@
 58
 """
 
+import sys
+
 from minitorch_compile.nn import attention, common_types, functional, init, parallel, utils
 from minitorch_compile.nn.module import Module
 from minitorch_compile.nn.modules.activation import (
@@ -92,6 +94,7 @@ from minitorch_compile.nn.modules.margin_loss import (
     TripletMarginWithDistanceLoss,
 )
 from minitorch_compile.nn.modules.multihead_attention import MultiheadAttention
+from minitorch_compile.nn.modules.neighbours import place
 from minitorch_compile.nn.modules.normalization import CrossMapLRN2d, GroupNorm, LayerNorm, LocalResponseNorm, RMSNorm
 from minitorch_compile.nn.modules.padding import (
     CircularPad1d,
@@ -150,6 +153,8 @@ from minitorch_compile.nn.modules.upsampling import Upsample, UpsamplingBilinear
 from minitorch_compile.nn.parallel import DataParallel
 from minitorch_compile.nn.parameter import Buffer, Parameter
 from minitorch_compile.nn.uninitialized import UninitializedBuffer, UninitializedParameter
+
+place(sys.modules[__name__])
 
 __all__ = [
     "AdaptiveAvgPool1d",

@@ -87,6 +87,13 @@ class UninitializedBuffer(Uninitialized):
 
     becomes = Tensor
 
+    def __new__(
+        cls, requires_grad: bool = False, device: Any = None, dtype: DType | None = None, persistent: bool = True
+    ) -> Any:
+        result = super().__new__(cls, requires_grad, device, dtype)
+        result.persistent = persistent
+        return result
+
 
 def is_lazy(param: Any) -> bool:
     """Whether its sizes are not known yet."""

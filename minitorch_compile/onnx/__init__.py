@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from minitorch_compile.onnx import symbolic_helper, symbolic_opset11
+from minitorch_compile.tensor.dispatch.written_signatures import says
 
 __all__ = [
     "export",
@@ -25,6 +26,13 @@ def is_in_onnx_export() -> bool:
     return False
 
 
+@says(
+    "(model, args=(), f=None, *, kwargs=None, verbose=None, input_names=None, output_names=None, opset_version=None,"
+    " dynamo=True, external_data=True, dynamic_shapes=None, custom_translation_table=None, report=False, optimize=True,"
+    " verify=False, profile=False, dump_exported_program=False, artifacts_dir='.', export_params=True,"
+    " keep_initializers_as_inputs=False, dynamic_axes=None, training=None, operator_export_type=None,"
+    " do_constant_folding=True, custom_opsets=None, export_modules_as_functions=False, autograd_inlining=True)"
+)
 def export(model: Any, *args: Any, **kwargs: Any) -> NoReturn:
     """NotImplementedError: ONNX files are not written."""
     raise NotImplementedError(

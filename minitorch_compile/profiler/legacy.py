@@ -40,6 +40,8 @@ class profile:
         experimental_config: Any = None,
         acc_events: bool = False,
         custom_trace_id_callback: Callable[[], str] | None = None,
+        post_processing_timeout_s: float | None = None,
+        activity_filters: Any = None,
     ) -> None:
         self.enabled = enabled
         if not enabled:

@@ -47,6 +47,7 @@ class _KinetoProfile:
         execution_trace_observer: Any = None,
         acc_events: bool = False,
         custom_trace_id_callback: Callable[[], str] | None = None,
+        post_processing_timeout_s: float | None = None,
     ) -> None:
         self.activities = {ProfilerActivity.CPU} if activities is None else set(activities)
         if not self.activities:

@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO
@@ -33,7 +34,7 @@ FileLike = str | os.PathLike[str] | BinaryIO
 def save(
     obj: Any,
     f: FileLike,
-    pickle_module: Any = None,
+    pickle_module: Any = pickle,
     pickle_protocol: int = 2,
     _use_new_zipfile_serialization: bool = True,
     _disable_byteorder_record: bool = False,

@@ -17,11 +17,16 @@ import numpy as np
 
 from minitorch_compile.sparse.sparse_tensor import CooTensor, CsrTensor
 from minitorch_compile.tensor import Tensor, as_tensor, ops
+from minitorch_compile.tensor.dispatch.written_signatures import says
 from minitorch_compile.tensor.memory.memory_format import sparse_coo, sparse_csr
 from minitorch_compile.tensor.numerics.dtype import int64
 from minitorch_compile.tensor.tensor_base import wrap
 
 
+@says(
+    "(indices, values, size=None, *, dtype=None, device=None, requires_grad=False, check_invariants=None,"
+    " is_coalesced=None)"
+)
 def sparse_coo_tensor(
     indices: Any = None,
     values: Any = None,
@@ -104,25 +109,34 @@ def _values(given: Any, dtype: Any) -> Any:
     return ops.reshape(values, (1,)) if values.ndim == 0 else values
 
 
-def to_sparse(x: Tensor, sparse_dim: int | None = None, *, layout: Any = None, **options: Any) -> Any:
+def to_sparse(
+    self: Tensor, sparse_dim: int | None = None, *, layout: Any = None, blocksize: Any = None, dense_dim: Any = None
+) -> Any:
     """The elements that are not zero, by coordinates; with `sparse_dim`, the parts that are not all zero."""
     if layout is sparse_csr:
-        return to_sparse_csr(x)
+        return to_sparse_csr(self)
+    if blocksize is not None or dense_dim is not None:
+        raise NotImplementedError("to_sparse: blocksize and dense_dim are for layouts that are not here")
     if layout not in (None, sparse_coo):
         raise NotImplementedError(f"to_sparse: layout must be torch.sparse_coo or torch.sparse_csr, got {layout}")
-    count = x.ndim if sparse_dim is None else sparse_dim
-    if not 0 <= count <= x.ndim or (count == 0 and x.ndim):
-        raise RuntimeError(f"to_sparse: sparse_dim must be between 1 and {x.ndim}, got {count}")
-    array = x.detach().array
-    wanted = array.reshape(*array.shape[:count], -1).any(axis=-1) if count < x.ndim else array != 0
+    count = self.ndim if sparse_dim is None else sparse_dim
+    if not 0 <= count <= self.ndim or (count == 0 and self.ndim):
+        raise RuntimeError(f"to_sparse: sparse_dim must be between 1 and {self.ndim}, got {count}")
+    array = self.detach().array
+    wanted = array.reshape(*array.shape[:count], -1).any(axis=-1) if count < self.ndim else array != 0
     places = np.nonzero(wanted)
     indices = wrap(np.array(places, np.int64).reshape(count, -1))
-    values = ops.index(x, [wrap(np.ascontiguousarray(place, np.int64)) for place in places])
-    return CooTensor(indices, values, x.sizes, True)
+    values = ops.index(self, [wrap(np.ascontiguousarray(place, np.int64)) for place in places])
+    return CooTensor(indices, values, self.sizes, True)
 
 
-def to_sparse_csr(x: Tensor, dense_dim: int | None = None) -> CsrTensor:
+def to_sparse_coo(self: Tensor) -> CooTensor:
+    """The elements that are not zero, by coordinates."""
+    return to_sparse(self)
+
+
+def to_sparse_csr(self: Tensor, dense_dim: int | None = None) -> CsrTensor:
     """The elements of a matrix that are not zero, row by row."""
-    if x.ndim != 2:
-        raise RuntimeError(f"to_sparse_csr: expected a matrix, got sizes {list(x.sizes)}")
-    return to_sparse(x).to_sparse_csr()
+    if self.ndim != 2:
+        raise RuntimeError(f"to_sparse_csr: expected a matrix, got sizes {list(self.sizes)}")
+    return to_sparse(self).to_sparse_csr()

@@ -43,7 +43,7 @@ def sparse_mask(self: Any, mask: Any) -> Any:
 
 
 def _refusing(name: str, wanted: str) -> Callable[..., Any]:
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def method(self: Any) -> Any:
         raise RuntimeError(f"{name} expected {wanted} tensor layout but got Strided")
 
     method.__name__ = name
@@ -54,7 +54,7 @@ def _give_methods() -> None:
     """Puts the methods on Tensor; the sparse classes have their own."""
     made: dict[str, Any] = {name: _refusing(name, "sparse coordinate") for name in COORDINATE}
     made |= {name: _refusing(name, wanted) for name, wanted in OTHERS.items()}
-    made |= {"to_sparse": creation.to_sparse, "to_sparse_coo": creation.to_sparse}
+    made |= {"to_sparse": creation.to_sparse, "to_sparse_coo": creation.to_sparse_coo}
     made |= {"to_sparse_csr": creation.to_sparse_csr, "to_dense": to_dense, "sparse_mask": sparse_mask}
     made |= {"sparse_dim": lambda self: 0, "dense_dim": lambda self: len(self.sizes)}
     for name, method in made.items():

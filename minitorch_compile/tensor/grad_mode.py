@@ -104,10 +104,16 @@ class no_grad(GradMode):
         super().__init__()
 
 
+no_grad.__signature__ = inspect.Signature()  # type: ignore[attr-defined]  # that @no_grad decorates, too, is not said
+
+
 class enable_grad(no_grad):
     """Inside, operations are recorded again, even within no_grad."""
 
     mode = True
+    __signature__ = inspect.Signature(
+        [inspect.Parameter("orig_func", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None)]
+    )
 
 
 class set_grad_enabled(GradMode):

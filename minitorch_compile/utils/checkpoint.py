@@ -63,7 +63,6 @@ def checkpoint(
     determinism_check: str = "default",
     debug: bool = False,
     early_stop: bool = True,
-    preserve_rng_state: bool = True,
     **kwargs: Any,
 ) -> Any:
     """`function(*args, **kwargs)`, keeping its arguments instead of what it saves for the backward pass.
@@ -72,6 +71,7 @@ def checkpoint(
     then looks different, unless `determinism_check="none"`. `debug` changes nothing: the message always says what
     differs.
     """
+    preserve_rng_state = kwargs.pop("preserve_rng_state", True)
     if use_reentrant is None:
         warn_user(
             "torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly; use_reentrant=False is"

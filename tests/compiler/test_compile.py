@@ -142,7 +142,7 @@ def test_a_compiled_function_is_its_own_copy_and_is_pickled_by_name() -> None:
 def test_lists_name_what_there_is() -> None:
     backends = torch.compiler.list_backends()
     assert {"eager", "aot_eager", "aot_eager_decomp_partition", "loops", "inductor"} <= set(backends)
-    assert {target.backend or name for name, target in TARGETS.items()} <= set(backends)
+    assert {target.backend or name for name, target in TARGETS.items()} <= set(torch.compiler.list_backends(None))
     assert "cuda_sim" not in torch.compiler.list_backends(exclude_tags=("debug",))
     modes = {"default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs"}  # PyTorch's
     assert modes == set(torch.compiler.list_mode_options())
@@ -198,3 +198,30 @@ def test_operations_and_functions_written_in_c_are_compiled_too(function):
     arguments = (x, 1) if function is torch.softmax else (x, y)
     assert torch.equal(torch.compile(function, backend=counter)(*arguments), function(*arguments))
     assert counter.frame_count == counter.op_count == 1
+
+
+def test_a_backend_may_be_set_for_all_that_name_none():
+    calls = []
+    torch.compiler.set_default_backend(lambda gm, inputs: calls.append(gm) or gm.forward)
+    try:
+        assert torch.compile(lambda x: x + 1)(torch.ones(2)).tolist() == [2, 2] and len(calls) == 1
+    finally:
+        torch.compiler.set_default_backend(None)
+    assert torch.compiler.get_default_backend() == "inductor"
+
+
+def test_recompile_limit_says_how_many_versions_one_compile_has():
+    compiled = []
+    program = torch.compile(
+        lambda x: x + 1, backend=lambda gm, inputs: compiled.append(gm) or gm.forward, dynamic=False, recompile_limit=2
+    )
+    with pytest.warns(UserWarning, match="was compiled 2 times"):
+        assert [program(torch.ones(n)).shape[0] for n in (1, 2, 3, 4)] == [1, 2, 3, 4]
+    assert len(compiled) == 2
+
+
+def test_what_compile_cannot_do_is_refused():
+    with pytest.raises(NotImplementedError, match="shapes_spec"):
+        torch.compile(lambda x: x, shapes_spec={})
+    with pytest.raises(ValueError, match="recompile_limit must be a positive int"):
+        torch.compile(lambda x: x, recompile_limit=0)

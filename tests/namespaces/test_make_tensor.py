@@ -16,16 +16,16 @@ def test_numbers_are_drawn_from_the_usual_interval(dtype):
 
 
 def test_the_interval_may_be_given():
-    x = make_tensor(50, 2, dtype=torch.int64, low=3, high=5)
+    x = make_tensor(50, 2, device="cpu", dtype=torch.int64, low=3, high=5)
     assert set(x.flatten().tolist()) == {3, 4}
-    assert set(make_tensor(50, dtype=torch.bool).tolist()) == {True, False}
-    assert not bool((make_tensor(50, dtype=torch.int64, low=0, high=2, exclude_zero=True) == 0).any())
+    assert set(make_tensor(50, device="cpu", dtype=torch.bool).tolist()) == {True, False}
+    assert not bool((make_tensor(50, device="cpu", dtype=torch.int64, low=0, high=2, exclude_zero=True) == 0).any())
 
 
 def test_what_else_it_may_be():
-    assert make_tensor(2, 3, dtype=torch.float32, noncontiguous=True).stride() == (6, 2)
-    assert make_tensor(2, dtype=torch.float32, requires_grad=True).requires_grad
+    assert make_tensor(2, 3, device="cpu", dtype=torch.float32, noncontiguous=True).stride() == (6, 2)
+    assert make_tensor(2, device="cpu", dtype=torch.float32, requires_grad=True).requires_grad
     with pytest.raises(ValueError, match="`low` must be less than or equal to `high`, but got 3 > 1"):
-        make_tensor(2, dtype=torch.float32, low=3, high=1)
+        make_tensor(2, device="cpu", dtype=torch.float32, low=3, high=1)
     with pytest.raises(ValueError, match="not supported for boolean and integral dtypes"):
-        make_tensor(2, dtype=torch.int64, requires_grad=True)
+        make_tensor(2, device="cpu", dtype=torch.int64, requires_grad=True)

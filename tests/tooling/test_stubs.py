@@ -161,7 +161,7 @@ def test_annotations_are_said_in_words_that_no_op_hides() -> None:
 
 def test_a_long_definition_has_a_parameter_a_line() -> None:
     assert list(stubs.definition("softmax", ops.softmax)) == [
-        "def softmax(input: Tensor, dim: _int, *, dtype: _dtype | None = None, out: Any = None) -> Tensor:",
+        "def softmax(input: Tensor, dim: _int, dtype: _dtype | None = None, *, out: Any = None) -> Tensor:",
         '    """exp(x) / sum(exp(x)) along `dim`, computed after subtracting the maximum."""',
     ]
     assert next(stubs.definition("conv2d", ops.conv2d)) == "def conv2d("

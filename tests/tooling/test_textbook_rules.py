@@ -59,7 +59,8 @@ def may_have_many_parameters(file: Path, name: str) -> bool:
     if path.parts[:2] == ("inductor", "kernels"):
         return name == "meaning" or name in INNER_LOOPS.get(file.name, ())
     public = name in ("_", "__init__") or not name.startswith("_")
-    return path.as_posix().startswith(OPS) or (path.parts[0] in PYTORCHS and public)
+    places = path.parts[0] in PYTORCHS or path.as_posix() == "compiler/compile.py"
+    return path.as_posix().startswith(OPS) or (places and public)
 
 
 def swallows_everything(node: ast.AST) -> bool:

@@ -43,7 +43,8 @@ _regions: weakref.WeakSet[Region] = weakref.WeakSet()
 class CodeCache:
     """The entries of one code object, over one module's globals, within a region."""
 
-    def __init__(self, function: FunctionType) -> None:
+    def __init__(self, function: FunctionType, limit: int | None = None) -> None:
+        self.limit = limit  # None: that of config, whatever it is when it is asked
         self.code = function.__code__
         self.module_globals = function.__globals__
         self.entries: list[Entry] = []
@@ -55,13 +56,23 @@ class CodeCache:
 
     @property
     def is_full(self) -> bool:
-        return len(self.entries) >= config.recompile_limit or self.plain_runs >= config.recompile_limit
+        limit = config.recompile_limit if self.limit is None else self.limit
+        return len(self.entries) >= limit or self.plain_runs >= limit
 
 
 class Region:
     """One use of compile(): the backend, whether breaks are errors, the caches, and what was met on the way."""
 
-    def __init__(self, backend: Backend, fullgraph: bool = False, dynamic: bool | None = None) -> None:
+    def __init__(
+        self,
+        backend: Backend,
+        fullgraph: bool = False,
+        dynamic: bool | None = None,
+        recompile_limit: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        self.recompile_limit = recompile_limit
+        self.name = name
         self.backend = backend
         self.fullgraph = fullgraph
         self.dynamic = dynamic
@@ -84,7 +95,7 @@ class Region:
     def cache_of(self, function: FunctionType, owner: type | None = None) -> CodeCache:
         key = id(function.__code__), id(function.__globals__), owner
         if key not in self._caches:
-            self._caches[key] = CodeCache(function)
+            self._caches[key] = CodeCache(function, self.recompile_limit)
         return self._caches[key]
 
     def wrap(self, function: FunctionType, owner: type | None = None) -> Callable[..., Any]:

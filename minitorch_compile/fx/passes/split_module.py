@@ -31,10 +31,10 @@ class Partition:
     """A part while it is being made: dicts, for their order."""
 
     name: str
-    nodes: list[Node] = field(default_factory=list)
-    inputs: dict[Node, None] = field(default_factory=dict)
-    outputs: dict[Node, None] = field(default_factory=dict)
-    needs: dict[Any, None] = field(default_factory=dict)  # the parts that it reads from
+    nodes: list[Node] = field(default_factory=list, init=False)
+    inputs: dict[Node, None] = field(default_factory=dict, init=False)
+    outputs: dict[Node, None] = field(default_factory=dict, init=False)
+    needs: dict[Any, None] = field(default_factory=dict, init=False)  # the parts that it reads from
 
 
 def split_module(

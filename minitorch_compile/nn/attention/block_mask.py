@@ -56,6 +56,11 @@ class BlockMask:
         full_q_indices: Tensor | None,
         BLOCK_SIZE: tuple[int, int] = (_DEFAULT_SPARSE_BLOCK_SIZE, _DEFAULT_SPARSE_BLOCK_SIZE),
         mask_mod: Callable[..., Any] = noop_mask,
+        *,
+        dq_write_order: Any = None,
+        dq_write_order_full: Any = None,
+        dq_kv_order: Any = None,
+        dq_kv_order_spt: Any = None,
     ) -> None:
         if kv_indices.dim() < 2:
             raise RuntimeError("BlockMask must have at least 2 dimensions")
@@ -73,6 +78,9 @@ class BlockMask:
         self.full_q_indices = full_q_indices
         self.BLOCK_SIZE = BLOCK_SIZE
         self.mask_mod = mask_mod
+        # In which order several programs of a GPU add to one gradient: kept for who asks, nothing here depends on it.
+        self.dq_write_order, self.dq_write_order_full = dq_write_order, dq_write_order_full
+        self.dq_kv_order, self.dq_kv_order_spt = dq_kv_order, dq_kv_order_spt
 
     @classmethod
     def from_kv_blocks(
@@ -250,11 +258,14 @@ def create_block_mask(
     BLOCK_SIZE: int | tuple[int, int] = _DEFAULT_SPARSE_BLOCK_SIZE,
     _compile: bool = False,
     separate_full_blocks: bool = True,
+    compute_dq_write_order: bool = False,
+    dq_kv_order: bool = True,
 ) -> BlockMask:
     """The BlockMask of a mask_mod, for B samples and H heads; None if it is the same for all of them.
 
     BLOCK_SIZE: of queries and keys, or one number for both. separate_full_blocks: blocks that are seen as a whole are
-    listed by themselves. AssertionError for a score_mod.
+    listed by themselves. The two about dq are for gradients on a GPU, whose order is fixed here. AssertionError for a
+    score_mod.
     """
     if takes_scores(mask_mod):
         raise AssertionError(f"create-block_mask requires a mask_mod function! Got {mask_mod}")

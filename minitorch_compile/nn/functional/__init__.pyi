@@ -533,7 +533,6 @@ def layer_norm(
     weight: Tensor | None = None,
     bias: Tensor | None = None,
     eps: _float = 1e-05,
-    cudnn_enable: _bool = True,
 ) -> Any:
     """Layer normalisation (Ba, Kiros and Hinton 2016)."""
 
@@ -743,7 +742,7 @@ def nll_loss(
 ) -> Any:
     """The negative log-likelihood: -input[i][target[i]] for log-probabilities (N, C, ...) or (C,) and classes (N, ...)."""
 
-def normalize(input: Tensor, p: _float = 2.0, dim: _int = 1, eps: _float = 1e-12) -> Any:
+def normalize(input: Tensor, p: _float = 2.0, dim: _int = 1, eps: _float = 1e-12, out: Tensor | None = None) -> Any:
     """The input divided by its p-norm along `dim`; norms below `eps` count as `eps`."""
 
 def one_hot(tensor: Tensor, num_classes: _int = -1) -> Any:
@@ -823,7 +822,7 @@ def selu(input: Tensor, inplace: _bool = False) -> Any:
 def selu_(input: Tensor) -> Any:
     """selu, in place."""
 
-def sigmoid(input: Tensor, *, out: Any = None) -> Tensor:
+def sigmoid(input: Tensor) -> Tensor:
     """1 / (1 + exp(-x))."""
 
 def silu(input: Tensor, inplace: _bool = False) -> Any:
@@ -863,13 +862,13 @@ def softshrink(input: Tensor, lambd: _float = 0.5) -> Any:
 def softsign(input: Tensor) -> Any:
     """x / (1 + |x|)."""
 
-def tanh(input: Tensor, *, out: Any = None) -> Tensor:
+def tanh(input: Tensor) -> Tensor:
     """The hyperbolic tangent."""
 
 def tanhshrink(input: Tensor) -> Any:
     """x - tanh(x)."""
 
-def threshold(input: Tensor, threshold: _float, value: _float, inplace: _bool = False, *, out: Any = None) -> Any:
+def threshold(input: Tensor, threshold: _float, value: _float, inplace: _bool = False) -> Any:
     """x above the threshold, else `value`."""
 
 def threshold_(input: Tensor, threshold: _float, value: _float) -> Any:

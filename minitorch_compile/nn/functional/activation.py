@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import Any
 
 from minitorch_compile.tensor import Tensor, ops
-from minitorch_compile.tensor.dispatch.declare import functional
+from minitorch_compile.tensor.dispatch.declare import alias_in, functional
 from minitorch_compile.tensor.numerics.dtype import bool_
 from minitorch_compile.tensor.ops.pytorch_stream import drawn_one_by_one
 from minitorch_compile.tensor.random.generator import draws_as_pytorch
@@ -40,6 +40,9 @@ def _floats_only(name: str, input: Any) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------- rectifiers
+
+
+sigmoid, tanh = (alias_in("functional", op) for op in (ops.sigmoid, ops.tanh))
 
 
 @functional()

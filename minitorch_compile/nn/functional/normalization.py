@@ -13,8 +13,10 @@ from __future__ import annotations
 from typing import Any
 
 from minitorch_compile.tensor import Tensor, ops
-from minitorch_compile.tensor.dispatch.declare import functional
+from minitorch_compile.tensor.dispatch.declare import alias_in, functional
 from minitorch_compile.tensor.memory.strides import numel
+
+layer_norm = alias_in("functional", ops.layer_norm)
 
 
 @functional()
@@ -99,6 +101,8 @@ def _shifted(x: Any, offset: int, channels: int) -> Any:
 
 
 @functional()
-def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Any:
+def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Tensor | None = None) -> Any:
     """The input divided by its p-norm along `dim`; norms below `eps` count as `eps`."""
+    if out is not None:
+        return normalize(input, p, dim, eps, out=out)
     return input / ops.clamp(ops.linalg_vector_norm(input, p, dim, True), min=eps)

@@ -103,9 +103,23 @@ class LazyLinear(_LazyLayer, Linear):
 class _LazyConv(_LazyLayer):
     """A convolution without in_channels; its other arguments are the convolution's."""
 
-    def __init__(self, out_channels: int, *args: Any, bias: bool = True, groups: int = 1, **kwargs: Any) -> None:
-        super().__init__(0, 0, *args, bias=False, groups=groups, **kwargs)  # type: ignore[call-arg]
-        dtype = kwargs.get("dtype")
+    def __init__(
+        self,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+        bias: bool = True,
+        padding_mode: str = "zeros",
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(0, 0, kernel_size, stride, padding, dilation, groups, False, padding_mode, device, dtype)  # type: ignore[call-arg]
+        self._expect_weights(out_channels, bias, dtype)
+
+    def _expect_weights(self, out_channels: int, bias: bool, dtype: Any) -> None:
         self.weight = UninitializedParameter(dtype=dtype)
         self.out_channels = out_channels
         if bias:
@@ -149,19 +163,39 @@ class LazyConv3d(_LazyConv, Conv3d):
     cls_to_become = Conv3d
 
 
-class LazyConvTranspose1d(_LazyConv, ConvTranspose1d):
+class _LazyConvTranspose(_LazyConv):
+    def __init__(
+        self,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        output_padding: Any = 0,
+        groups: int = 1,
+        bias: bool = True,
+        dilation: Any = 1,
+        padding_mode: str = "zeros",
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        window = (kernel_size, stride, padding, output_padding)
+        super(_LazyConv, self).__init__(0, 0, *window, groups, False, dilation, padding_mode, device, dtype)  # type: ignore[call-arg]
+        self._expect_weights(out_channels, bias, dtype)
+
+
+class LazyConvTranspose1d(_LazyConvTranspose, ConvTranspose1d):
     """ConvTranspose1d, without in_channels."""
 
     cls_to_become = ConvTranspose1d
 
 
-class LazyConvTranspose2d(_LazyConv, ConvTranspose2d):
+class LazyConvTranspose2d(_LazyConvTranspose, ConvTranspose2d):
     """ConvTranspose2d, without in_channels."""
 
     cls_to_become = ConvTranspose2d
 
 
-class LazyConvTranspose3d(_LazyConv, ConvTranspose3d):
+class LazyConvTranspose3d(_LazyConvTranspose, ConvTranspose3d):
     """ConvTranspose3d, without in_channels."""
 
     cls_to_become = ConvTranspose3d

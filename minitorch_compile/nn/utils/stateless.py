@@ -19,7 +19,7 @@ Tensors = dict[str, Any]
 
 def functional_call(
     module: Module,
-    parameter_and_buffer_dicts: Any,
+    parameters_and_buffers: Any,
     args: Any = None,
     kwargs: dict[str, Any] | None = None,
     *,
@@ -32,7 +32,7 @@ def functional_call(
     was. `tie_weights`: a parameter that has several names is replaced under all of them. `strict`: names have to be
     those of the module, all of them; otherwise those of others are ignored.
     """
-    given = _merged(parameter_and_buffer_dicts)
+    given = _merged(parameters_and_buffers)
     positional = args if isinstance(args, tuple) else () if args is None else (args,)
     with _replaced(module, given, tie_weights, strict):
         return module(*positional, **(kwargs or {}))

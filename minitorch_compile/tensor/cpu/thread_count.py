@@ -31,10 +31,10 @@ def get_num_threads() -> int:
     return int(THREAD_COUNT[0])
 
 
-def set_num_threads(threads: int) -> None:
-    """Lets large operations use up to `threads` threads, eager and compiled. RuntimeError unless positive."""
-    if not isinstance(threads, int) or threads < 1:
-        raise RuntimeError(f"set_num_threads expects a positive integer, got {threads!r}")
-    THREAD_COUNT[0] = threads
+def set_num_threads(num: int) -> None:
+    """Lets large operations use up to `num` threads, eager and compiled. RuntimeError unless positive."""
+    if not isinstance(num, int) or num < 1:
+        raise RuntimeError(f"set_num_threads expects a positive integer, got {num!r}")
+    THREAD_COUNT[0] = num
     for library in ThreadpoolController().select(user_api="blas").lib_controllers:
-        library.set_num_threads(threads)
+        library.set_num_threads(num)

@@ -183,9 +183,24 @@ def alias(name: str, of: Op, *, inplace_function: bool = True) -> AliasOp:
     return register(AliasOp(name, of))
 
 
+def alias_in(namespace: str, of: Op) -> AliasOp:
+    """An op as another namespace has it, "functional" or "special", where it takes no `out`."""
+    made = register(AliasOp(f"{'F.' if namespace == 'functional' else f'{namespace}_'}{of.__name__}", of))
+    made.namespaces = frozenset((namespace,))
+    return made
+
+
 def functional(*, torch: bool = False) -> Callable[[Kernel], CompositeOp]:
     """The form that an operation takes in nn.functional, where it differs from the op of the same name: F.relu has
-    `inplace`, torch.relu hasn't. Its name in the table is `F.relu`."""
-    return lambda body: register(
-        CompositeOp(body, name=f"F.{body.__name__}", namespaces=where_visible(torch, False, True))
-    )
+    `inplace`, torch.relu hasn't. Its name in the table is `F.relu`. `torch`: the package has it, too, under its own
+    name unless another op has that."""
+
+    def declare(body: Kernel) -> CompositeOp:
+        apart = torch and body.__name__ not in table  # else the package's method of that name is another op
+        visible = where_visible(torch and not apart, False, True)
+        op = register(CompositeOp(body, name=f"F.{body.__name__}", namespaces=visible))
+        if apart:
+            register(AliasOp(f"torch.{body.__name__}", op)).namespaces = frozenset(("torch",))
+        return op
+
+    return declare

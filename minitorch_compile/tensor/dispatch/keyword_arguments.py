@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 OTHER_NAMES = {
     **{"axis": "dim", "keepdims": "keepdim", "x": "input", "x1": "input", "a": "input", "x2": "other"},
     **{"input": "A", "A": "input", "b": "B"},
-    "from": "low",
+    **dict.fromkeys(("from", "low"), "from_"),
+    **{"input2": "tau", "input3": "other", "axis0": "dim0", "axis1": "dim1"},
+    "split_size_or_sections": "indices_or_sections",
 }
 
 

@@ -43,7 +43,7 @@ def call_with_out(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], out: An
     if not isinstance(out, (tuple, list)) or len(out) != len(result):
         raise TypeError(f"{op.name}(): argument 'out' must be a tuple of {len(result)} Tensors, got {out!r}")
     stored = [_store(op.name, part, target) for part, target in zip(result, out, strict=True)]
-    return type(result)(*stored) if hasattr(result, "_fields") else tuple(stored)
+    return getattr(type(result), "of_out", type(result))(*stored) if hasattr(result, "_fields") else tuple(stored)
 
 
 def _store(name: str, result: TensorBase, out: Any) -> Any:

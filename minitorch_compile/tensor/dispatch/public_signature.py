@@ -17,6 +17,8 @@ from collections.abc import Iterator
 from inspect import Parameter, Signature
 from typing import TYPE_CHECKING
 
+from minitorch_compile.tensor.dispatch.written_signatures import written
+
 if TYPE_CHECKING:
     from minitorch_compile.tensor.dispatch.op import Op
 
@@ -31,7 +33,7 @@ KEYWORDS_OF = {
 }
 POSITIONS_OF = {
     **dict.fromkeys(("binomial", "poisson"), ("generator",)),
-    **dict.fromkeys(("elu_", "celu_", "hamming_window", "kaiser_window"), ("alpha", "beta")),
+    **dict.fromkeys(("elu_", "torch.celu_", "hamming_window", "kaiser_window"), ("alpha", "beta")),
 }
 # Ops that PyTorch stores nowhere but in a new tensor: what they return is a view, several tensors, or no tensor.
 WITHOUT_OUT = frozenset(
@@ -43,14 +45,15 @@ WITHOUT_OUT = frozenset(
     cosine_similarity count_nonzero cov cumulative_trapezoid det diag_embed diagflat diagonal_scatter dist dropout
     dsplit einsum empty_like empty_permuted empty_strided equal feature_alpha_dropout feature_dropout fft_fftshift
     fft_ifftshift fill flatten flip fliplr flipud full_like gradient group_norm gru_cell hamming_window hann_window
-    hsplit imag index_fill instance_norm isclose isfinite isinf isnan isreal istft kaiser_window layer_norm logdet
-    lstm_cell masked_fill masked_scatter matrix_exp max_pool1d max_pool1d_with_indices max_pool2d max_pool3d
-    meshgrid moveaxis movedim narrow native_channel_shuffle ones_like pairwise_distance pdist pinverse pixel_shuffle
-    pixel_unshuffle poisson positive prelu put rand_like randint_like randn_like ravel real relu repeat_interleave
-    reshape resolve_conj resolve_neg rms_norm rnn_relu_cell rnn_tanh_cell roll rot90 rrelu rsub scalar_tensor
-    select_scatter selu special_log_softmax special_softmax split split_with_sizes spmm stft swapaxes swapdims
-    tensor_split tile trace trapezoid trapz tril_indices triu_indices unbind unflatten unique_consecutive
-    unravel_index unsafe_chunk unsafe_split unsafe_split_with_sizes vander vsplit zeros_like
+    hsplit imag index_fill instance_norm isclose isfinite isinf isnan isreal istft kaiser_window layer_norm
+    linalg_diagonal linalg_matrix_exp linalg_vander logdet lstm_cell masked_fill masked_scatter matrix_exp
+    max_pool1d max_pool1d_with_indices max_pool2d max_pool3d meshgrid moveaxis movedim narrow native_channel_shuffle
+    ones_like pairwise_distance pdist pinverse pixel_shuffle pixel_unshuffle poisson positive prelu put rand_like
+    randint_like randn_like ravel real relu repeat_interleave reshape resolve_conj resolve_neg rms_norm
+    rnn_relu_cell rnn_tanh_cell roll rot90 rrelu rsub scalar_tensor select_scatter selu special_log_softmax
+    special_softmax split split_with_sizes spmm stft swapaxes swapdims tensor_split tile trace trapezoid trapz
+    tril_indices triu_indices unbind unflatten unique_consecutive unravel_index unsafe_chunk unsafe_split
+    unsafe_split_with_sizes vander vsplit zeros_like
     """.split()  # noqa: SIM905
 )
 NO_OUT = frozenset(("view", "inplace"))
@@ -69,15 +72,24 @@ def as_method(op: Op) -> Signature:
 
 def function_parameters(op: Op) -> list[Parameter]:
     """Its parameters with their annotations, those by position first."""
-    return sorted(_parameters(op, takes_out(op)), key=_kind)
+    said = written(op.name, method=False)
+    return _annotated(op, said) if said else sorted(_parameters(op, takes_out(op)), key=_kind)
 
 
 def method_parameters(op: Op) -> list[Parameter]:
     """Likewise; sizes and dimensions are given one by one, or as one tuple."""
+    if said := written(op.name, method=True):
+        return _annotated(op, said)
     myself, *others = _parameters(op, False)
     if op.gather_dims:
         others = [others[0].replace(kind=Parameter.VAR_POSITIONAL, annotation="Any")]
     return [myself.replace(name="self"), *sorted(others, key=_kind)]
+
+
+def _annotated(op: Op, said: Signature) -> list[Parameter]:
+    """The parameters of a signature that is written down, annotated as the kernel's of the same name."""
+    own = op.own_signature.parameters
+    return [p.replace(annotation=own[n].annotation if n in own else "Any") for n, p in said.parameters.items()]
 
 
 def _bare(parameters: list[Parameter]) -> Signature:

@@ -32,6 +32,8 @@ from minitorch_compile.tensor.ops.aliases import less_equal as less_equal
 from minitorch_compile.tensor.ops.aliases import multiply as multiply
 from minitorch_compile.tensor.ops.aliases import negative as negative
 from minitorch_compile.tensor.ops.aliases import not_equal as not_equal
+from minitorch_compile.tensor.ops.aliases import special_log_softmax as special_log_softmax
+from minitorch_compile.tensor.ops.aliases import special_softmax as special_softmax
 from minitorch_compile.tensor.ops.aliases import subtract as subtract
 from minitorch_compile.tensor.ops.aliases import true_divide as true_divide
 from minitorch_compile.tensor.ops.attention import scaled_dot_product_attention as scaled_dot_product_attention

@@ -7,8 +7,9 @@
 
 from __future__ import annotations
 
-from minitorch_compile.tensor.dispatch.declare import alias
+from minitorch_compile.tensor.dispatch.declare import alias, alias_in
 from minitorch_compile.tensor.ops.pointwise import abs, div, ge, gt, le, lt, mul, ne, neg, sub
+from minitorch_compile.tensor.ops.reduction import log_softmax, softmax
 
 absolute = alias("absolute", abs, inplace_function=False)
 negative = alias("negative", neg)
@@ -21,3 +22,4 @@ greater_equal = alias("greater_equal", ge)
 less = alias("less", lt)
 less_equal = alias("less_equal", le)
 not_equal = alias("not_equal", ne)
+special_softmax, special_log_softmax = alias_in("special", softmax), alias_in("special", log_softmax)

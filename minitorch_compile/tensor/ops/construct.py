@@ -75,7 +75,12 @@ def as_tensor(data: Any, dtype: dtype | None = None, device: Any = None) -> Any:
 
 
 def asarray(
-    obj: Any, *, dtype: dtype | None = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False
+    obj: Any,
+    *,
+    dtype: dtype | None = None,
+    device: Any = None,
+    copy: bool | None = None,
+    requires_grad: bool | None = None,
 ) -> Any:
     """as_tensor, with a say in whether memory is shared: copy=True never, copy=False always or ValueError."""
     obj = np.asarray(obj) if isinstance(obj, UntypedStorage) else obj

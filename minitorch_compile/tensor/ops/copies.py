@@ -149,7 +149,7 @@ def to(
     dtype: dtype | None = None,
     non_blocking: bool = False,
     copy: bool = False,
-    memory_format: Format = preserve_format,
+    memory_format: Format | None = None,
 ) -> Any:
     """The tensor in another dtype, on another device, in another format: itself if nothing changes and not `copy`.
 
@@ -165,7 +165,9 @@ def to(
         elif arg is not None and not isinstance(arg, bool):
             dtype = as_dtype(arg)
     copy = flags[1] if len(flags) > 1 else copy
-    return _converted(on_device(input, device), input, as_dtype(dtype or input.dtype), copy, memory_format)
+    return _converted(
+        on_device(input, device), input, as_dtype(dtype or input.dtype), copy, memory_format or preserve_format
+    )
 
 
 def _converted(moved: TensorBase, input: TensorBase, target: dtype, copy: bool, format: Format) -> Any:

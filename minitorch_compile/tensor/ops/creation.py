@@ -177,7 +177,7 @@ def empty(
     *sizes: Any,
     size: Any = None,
     dtype: dtype | None = None,
-    memory_format: Format = contiguous_format,
+    memory_format: Format | None = None,
     **options: Any,
 ) -> Any:
     """A tensor whose values don't matter. Here they are zeros, so that a program that forgets to fill it stays
@@ -185,7 +185,9 @@ def empty(
     shape = sizes_of("empty", _shape("empty", sizes, size))
     if memory_format is preserve_format:
         raise RuntimeError("empty: preserve_format has nothing to preserve; name the format that is meant")
-    return dense(shape, strides_in(memory_format, shape), 0, dtype or get_default_dtype(), **options)
+    return dense(
+        shape, strides_in(memory_format or contiguous_format, shape), 0, dtype or get_default_dtype(), **options
+    )
 
 
 @composite()
@@ -275,10 +277,8 @@ def _as_leaf(x: Any, dtype: dtype | None, requires_grad: bool) -> Any:
 
 
 @composite()
-def range(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: dtype | None = None, **options: Any) -> Any:
+def range(start: Any, end: Any, step: Any = 1, *, dtype: dtype | None = None, **options: Any) -> Any:
     """start, start + step, ... up to and with end, in the default dtype. PyTorch advises arange."""
-    if end is None:
-        raise TypeError("range() missing 1 required argument: 'end'")
     if step == 0 or (end - start) * step < 0:
         raise RuntimeError(f"range: upper bound and lower bound inconsistent with step sign: {start}, {end}, {step}")
     count = math.floor((end - start) / step) + 1

@@ -70,7 +70,7 @@ def flipud(input: Tensor) -> Any:
 
 
 @composite(methods=True)
-def roll(input: Tensor, shifts: int | Ints, dims: int | Ints | None = None) -> Any:
+def roll(input: Tensor, shifts: int | Ints, dims: int | Ints = ()) -> Any:
     """The elements moved on along dimensions; those that leave at the end come in at the front.
 
     Without `dims` the flattened tensor is rolled.

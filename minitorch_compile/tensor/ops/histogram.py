@@ -95,7 +95,7 @@ def _histc_rule(input: TensorBase, bins: int = 100, min: Scalar = 0, max: Scalar
 @composite(methods=True)
 def histogram(
     input: Tensor,
-    bins: int | Tensor,
+    bins: int | Tensor = 100,
     *,
     range: tuple[float, float] | None = None,
     weight: Tensor | None = None,

@@ -68,8 +68,10 @@ def matrix_power(input: Tensor, n: int) -> Any:
 
 
 @composite()
-def tensordot(a: Tensor, b: Tensor, dims: int | Sequence[Sequence[int]] = 2) -> Any:
+def tensordot(a: Tensor, b: Tensor, dims: int | Sequence[Sequence[int]] = 2, out: Tensor | None = None) -> Any:
     """Sums of products along the last dimensions of a and the first of b, or along the listed pairs of dimensions."""
+    if out is not None:
+        return find("tensordot")(a, b, dims, out=out)
     along_a, along_b = _contracted(a, b, dims)
     for first, second in zip(along_a, along_b, strict=True):
         if a.sizes[first] != b.sizes[second] and 1 not in (a.sizes[first], b.sizes[second]):

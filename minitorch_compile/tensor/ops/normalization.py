@@ -113,7 +113,7 @@ def _layer_norm_rule(
     )
 
 
-@composite(functional=True)
+@composite()
 def layer_norm(
     input: Tensor,
     normalized_shape: Sequence[int],

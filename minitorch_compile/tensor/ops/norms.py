@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.tensor.dispatch.declare import composite, reduction
-from minitorch_compile.tensor.dispatch.op import Array, Tensor
+from minitorch_compile.tensor.dispatch.op import Array, Tensor, find
 from minitorch_compile.tensor.memory.dimensions import wrap_dim, wrap_dims
 from minitorch_compile.tensor.numerics.dtype import FLOATING, dtype
 from minitorch_compile.tensor.ops.copies import to_copy
@@ -137,30 +137,39 @@ def _of_singular_values(A: Any, ord: Any, rows: int, columns: int, keepdim: bool
 
 @composite(torch=False)
 def linalg_norm(
-    A: Tensor, ord: Any = None, dim: Axes = None, keepdim: bool = False, *, dtype: dtype | None = None
+    input: Tensor, ord: Any = None, dim: Axes = None, keepdim: bool = False, *, dtype: dtype | None = None
 ) -> Any:
-    """The vector norm if `dim` is an int or A has one dimension, the matrix norm if `dim` has two or A is a matrix.
+    """The vector norm if `dim` is an int or it has one dimension, the matrix norm if `dim` has two or it is a matrix.
 
     Without ord and dim, the 2-norm of all elements.
     """
     if ord is None:
-        return linalg_vector_norm(A, 2, dim, keepdim, dtype=dtype)
-    if dim is None and len(A.sizes) not in (1, 2):
+        return linalg_vector_norm(input, 2, dim, keepdim, dtype=dtype)
+    if dim is None and len(input.sizes) not in (1, 2):
         raise RuntimeError(
-            f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {len(A.sizes)}D."
+            f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {len(input.sizes)}D."
         )
-    count = (1 if isinstance(dim, int) else len(dim)) if dim is not None else len(A.sizes)
+    count = (1 if isinstance(dim, int) else len(dim)) if dim is not None else len(input.sizes)
     if count == 2 or isinstance(ord, str):
-        return linalg_matrix_norm(A, ord, (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
-    return linalg_vector_norm(A, ord, dim, keepdim, dtype=dtype)
+        return linalg_matrix_norm(input, ord, (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
+    return linalg_vector_norm(input, ord, dim, keepdim, dtype=dtype)
 
 
 @composite(methods=True)
-def norm(input: Tensor, p: Any = "fro", dim: Axes = None, keepdim: bool = False, dtype: dtype | None = None) -> Any:
+def norm(
+    input: Tensor,
+    p: Any = "fro",
+    dim: Axes = None,
+    keepdim: bool = False,
+    out: Tensor | None = None,
+    dtype: dtype | None = None,
+) -> Any:
     """torch.norm: the vector norm of all elements, or over the dimensions in `dim`, however many they are.
 
     "fro" is 2; "nuc" is the sum of the singular values of the matrices that two dimensions make.
     """
+    if out is not None:
+        return find("norm")(input, p, dim, keepdim, dtype=dtype, out=out)
     if p == "nuc":
         matrix = tuple(range(len(input.sizes))) if dim is None else dim
         return linalg_matrix_norm(input, "nuc", matrix, keepdim, dtype=dtype)

@@ -55,13 +55,15 @@ def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpos
 
 
 @composite()
-def frobenius_norm(input: Tensor, dim: int | Sequence[int] = (), keepdim: bool = False) -> Any:
+def frobenius_norm(input: Tensor, dim: int | Sequence[int], keepdim: bool = False) -> Any:
     """The root of the sum of squares, along some dimensions or all."""
     dims = dim if isinstance(dim, int) or len(dim) else None
     return linalg_vector_norm(input, 2, dims, keepdim)
 
 
 @composite()
-def nuclear_norm(input: Tensor, dim: Sequence[int] = (-2, -1), keepdim: bool = False) -> Any:
-    """The sum of the singular values of matrices."""
+def nuclear_norm(input: Tensor, dim: Sequence[int] | bool = (-2, -1), keepdim: bool = False) -> Any:
+    """The sum of the singular values of matrices. A bool in place of `dim` is `keepdim`."""
+    if isinstance(dim, bool):
+        return linalg_matrix_norm(input, "nuc", (-2, -1), dim)
     return linalg_matrix_norm(input, "nuc", tuple(dim), keepdim)

@@ -312,13 +312,13 @@ def cos(input: Array) -> Array:
     return np.cos(input)
 
 
-@pointwise(INT_TO_FLOAT, functional=True)
+@pointwise(INT_TO_FLOAT)
 def tanh(input: Array) -> Array:
     """The hyperbolic tangent."""
     return np.tanh(input)
 
 
-@pointwise(INT_TO_FLOAT, functional=True)
+@pointwise(INT_TO_FLOAT)
 def sigmoid(input: Array) -> Array:
     """1 / (1 + exp(-x))."""
     return np.reciprocal(1 + np.exp(-_widened(input))).astype(input.dtype, copy=False)

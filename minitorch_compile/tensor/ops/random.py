@@ -266,11 +266,11 @@ def randint_like(
     *,
     generator: Any = None,
     dtype: dtype | None = None,
-    memory_format: Format = preserve_format,
+    memory_format: Format | None = None,
     **options: Any,
 ) -> Any:
     """Integers in [low, high), or [0, low), in the sizes, memory layout and dtype of `input`."""
-    strides = copy_strides(memory_format, input.sizes, input.strides)
+    strides = copy_strides(memory_format or preserve_format, input.sizes, input.strides)
     order = sorted(range(len(strides)), key=lambda dim: -strides[dim])  # PyTorch's stream follows the memory
     sizes = tuple(input.sizes[dim] for dim in order)
 

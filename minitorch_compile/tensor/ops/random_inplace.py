@@ -75,14 +75,14 @@ def _fractions(input: Any, generator: Any) -> Any:
 
 @composite(torch=False, methods=True)
 @fills
-def uniform_(input: Tensor, low: float = 0.0, to: float = 1.0, *, generator: Any = None) -> Any:
-    """Stores numbers drawn uniformly from [low, to). RuntimeError if low > to."""
+def uniform_(input: Tensor, from_: float = 0.0, to: float = 1.0, *, generator: Any = None) -> Any:
+    """Stores numbers drawn uniformly from [from_, to). RuntimeError if from_ > to."""
     _check_fillable("uniform_", input)
-    if low > to:
-        raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={low} > to={to}")
+    if from_ > to:
+        raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={from_} > to={to}")
     if draws_as_pytorch():
-        return input.copy_(drawn_like(input, input.dtype, "uniform", low, to, generator=generator))
-    return input.copy_(uniform_tensor(tuple(input.sizes), input.dtype, generator) * (to - low) + low)
+        return input.copy_(drawn_like(input, input.dtype, "uniform", from_, to, generator=generator))
+    return input.copy_(uniform_tensor(tuple(input.sizes), input.dtype, generator) * (to - from_) + from_)
 
 
 @composite(torch=False, methods=True)
@@ -155,20 +155,20 @@ def bernoulli_(input: Tensor, p: Any = 0.5, *, generator: Any = None) -> Any:
 
 @composite(torch=False, methods=True)
 @fills
-def random_(input: Tensor, low: int = 0, to: int | None = None, *, generator: Any = None) -> Any:
-    """Stores integers of [low, to), or of [0, low); without bounds, of all that the dtype holds from 0 on."""
-    bounded = to is not None or low != 0
+def random_(input: Tensor, from_: int = 0, to: int | None = None, *, generator: Any = None) -> Any:
+    """Stores integers of [from_, to), or of [0, from_); without bounds, of all that the dtype holds from 0 on."""
+    bounded = to is not None or from_ != 0
     if not bounded:
         to = _most_of(input.dtype) + 1
     elif to is None:
-        low, to = 0, low
-    if low >= to:
-        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={to}")
+        from_, to = 0, from_
+    if from_ >= to:
+        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={from_} >= to={to}")
     wide = min(to, 2**63)  # so that the drawn numbers fit int64
     if draws_as_pytorch():
-        bounds = ("integers", low, wide) if bounded or input.dtype.itemsize > 4 else ("integers of one word", wide)
+        bounds = ("integers", from_, wide) if bounded or input.dtype.itemsize > 4 else ("integers of one word", wide)
         return input.copy_(drawn_like(input, int64, *bounds, generator=generator))
-    return input.copy_(randint_random(low, wide, tuple(input.sizes), int64, generator))
+    return input.copy_(randint_random(from_, wide, tuple(input.sizes), int64, generator))
 
 
 def _most_of(element: dtype) -> int:

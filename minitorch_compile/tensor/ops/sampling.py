@@ -92,7 +92,7 @@ def _is_narrow(p: Any) -> bool:
 
 @composite()
 def normal(
-    mean: Any = 0.0,
+    mean: Any,
     std: Any = 1.0,
     size: Any = None,
     *,

@@ -117,10 +117,11 @@ def tensor_split(
     *,
     indices: Sequence[int] | None = None,
     sections: int | None = None,
+    tensor_indices_or_sections: Tensor | None = None,
 ) -> Any:
     """Parts of a dimension: so many of nearly equal size, or cut before the given indices."""
     n = _size_along("tensor_split", input, dim)
-    given = _given("tensor_split", indices_or_sections, indices, sections)
+    given = _given("tensor_split", indices_or_sections, indices, sections, tensor_indices_or_sections)
     if isinstance(given, TensorBase):
         given = given.tolist()  # type: ignore[attr-defined]
     if isinstance(given, int):
@@ -194,9 +195,9 @@ def dsplit(
 
 
 @composite(methods=True)
-def unsafe_split(tensor: Tensor, split_size: int, dim: int = 0) -> Any:
+def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> Any:
     """split. In PyTorch the parts may be written into; here those of split may be, too."""
-    return split(tensor, split_size, dim)
+    return split(input, split_size, dim)
 
 
 @composite(methods=True)

@@ -423,13 +423,7 @@ class OpMethods:
     def dot(self, tensor: Tensor) -> Any:
         """The sum of the products of the elements of two vectors."""
 
-    def dsplit(
-        self,
-        indices_or_sections: _int | Sequence[_int] | None = None,
-        *,
-        indices: Sequence[_int] | None = None,
-        sections: _int | None = None,
-    ) -> Any:
+    def dsplit(self, split_size_or_sections: Any) -> Any:
         """tensor_split along the third dimension."""
 
     def elu_(self, alpha: _float = 1.0, scale: _float = 1.0, input_scale: _float = 1.0) -> Tensor:
@@ -611,7 +605,7 @@ class OpMethods:
 
     def histogram(
         self,
-        bins: _int | Tensor,
+        bins: _int | Tensor = 100,
         *,
         range: tuple[_float, _float] | None = None,
         weight: Tensor | None = None,
@@ -619,13 +613,7 @@ class OpMethods:
     ) -> Any:
         """(hist, bin_edges): how many elements, or what weight, each bin has."""
 
-    def hsplit(
-        self,
-        indices_or_sections: _int | Sequence[_int] | None = None,
-        *,
-        indices: Sequence[_int] | None = None,
-        sections: _int | None = None,
-    ) -> Any:
+    def hsplit(self, split_size_or_sections: Any) -> Any:
         """tensor_split into columns; a vector is split along its only dimension."""
 
     def hypot(self, other: Tensor | _Number) -> Tensor:
@@ -800,7 +788,7 @@ class OpMethods:
     def log_normal_(self, mean: _float = 1.0, std: _float = 2.0, *, generator: Any = None) -> Any:
         """Stores e to the power of normal numbers of that mean and standard deviation."""
 
-    def log_softmax(self, dim: _int, *, dtype: _dtype | None = None) -> Tensor:
+    def log_softmax(self, dim: _int, dtype: _dtype | None = None) -> Tensor:
         """log(softmax(x)) along `dim`, without leaving the range of floats."""
 
     def logaddexp(self, other: Tensor | _Number) -> Tensor:
@@ -1036,10 +1024,10 @@ class OpMethods:
         data: Any,
         *,
         dtype: _dtype | None = None,
-        layout: Any = None,
         device: Any = None,
-        pin_memory: Any = False,
         requires_grad: Any = False,
+        layout: Any = ...,
+        pin_memory: Any = False,
     ) -> Any:
         """A copy of `data` as a tensor in this tensor's dtype unless given."""
 
@@ -1063,16 +1051,6 @@ class OpMethods:
     def nonzero(self, *, as_tuple: _bool = False) -> Any:
         """The indices of the elements that are not 0: one row each, or with as_tuple an index tensor for each dimension."""
 
-    def norm(
-        self,
-        p: Any = 'fro',
-        dim: _int | Sequence[_int] | None = None,
-        keepdim: _bool = False,
-        *,
-        dtype: _dtype | None = None,
-    ) -> Any:
-        """torch.norm: the vector norm of all elements, or over the dimensions in `dim`, however many they are."""
-
     def normal_(self, mean: _float = 0.0, std: _float = 1.0, *, generator: Any = None) -> Any:
         """Stores normal numbers of that mean and standard deviation."""
 
@@ -1085,7 +1063,7 @@ class OpMethods:
     def orgqr(self, input2: Tensor) -> Any:
         """torch.linalg.householder_product, by LAPACK's name."""
 
-    def ormqr(self, tau: Tensor, other: Tensor, left: _bool = True, transpose: _bool = False) -> Any:
+    def ormqr(self, input2: Any, input3: Any, left: _bool = True, transpose: _bool = False) -> Any:
         """Q @ other (or other @ Q, if not `left`), where Q is the whole product of the reflections in `input` and `tau`; its adjoint if `transpose`."""
 
     def outer(self, vec2: Tensor) -> Any:
@@ -1134,8 +1112,8 @@ class OpMethods:
     def rad2deg_(self) -> Any:
         """Radians to degrees."""
 
-    def random_(self, low: _int = 0, to: _int | None = None, *, generator: Any = None) -> Any:
-        """Stores integers of [low, to), or of [0, low); without bounds, of all that the dtype holds from 0 on."""
+    def random_(self, from_: _int = 0, to: _int | None = None, *, generator: Any = None) -> Any:
+        """Stores integers of [from_, to), or of [0, from_); without bounds, of all that the dtype holds from 0 on."""
 
     def ravel(self) -> Any:
         """All elements in one dimension: a view if the tensor is contiguous, else a copy."""
@@ -1168,7 +1146,7 @@ class OpMethods:
         """The tensor tiled: `repeats` copies along each dimension, new ones in front."""
 
     def repeat_interleave(
-        self, repeats: _int | Tensor | None = None, dim: _int | None = None, *, output_size: _int | None = None
+        self, repeats: _int | Tensor | None, dim: _int | None = None, *, output_size: _int | None = None
     ) -> Any:
         """Each element of a dimension several times in a row: an int for all, or a tensor with a count for each."""
 
@@ -1184,7 +1162,7 @@ class OpMethods:
     def resolve_neg(self) -> Any:
         """The negative numbers in memory of their own, if the tensor is a view such as z.conj().imag; else itself."""
 
-    def roll(self, shifts: _int | Sequence[_int], dims: _int | Sequence[_int] | None = None) -> Any:
+    def roll(self, shifts: _int | Sequence[_int], dims: _int | Sequence[_int] = ()) -> Any:
         """The elements moved on along dimensions; those that leave at the end come in at the front."""
 
     def rot90(self, k: _int = 1, dims: Sequence[_int] = (0, 1)) -> Any:
@@ -1289,19 +1267,13 @@ class OpMethods:
     def slogdet(self) -> Any:
         """torch.slogdet, the older name of linalg.slogdet."""
 
-    def softmax(self, dim: _int, *, dtype: _dtype | None = None) -> Tensor:
+    def softmax(self, dim: _int, dtype: _dtype | None = None) -> Tensor:
         """exp(x) / sum(exp(x)) along `dim`, computed after subtracting the maximum."""
 
     def sort(self, dim: _int = -1, descending: _bool = False, *, stable: _bool = False) -> Any:
         """(values, indices): the elements along `dim` in order, and where they stood."""
 
-    def split(
-        self,
-        split_size_or_sections: _int | Sequence[_int] | None = None,
-        dim: _int = 0,
-        *,
-        split_size: _int | Sequence[_int] | None = None,
-    ) -> Any:
+    def split(self, split_size: _int | Sequence[_int] | None, dim: _int = 0) -> Any:
         """Consecutive parts of a dimension: of one size (the last may be smaller), or of the given sizes."""
 
     def split_with_sizes(self, split_sizes: Sequence[_int], dim: _int = 0) -> Any:
@@ -1404,6 +1376,7 @@ class OpMethods:
         *,
         indices: Sequence[_int] | None = None,
         sections: _int | None = None,
+        tensor_indices_or_sections: Tensor | None = None,
     ) -> Any:
         """Parts of a dimension: so many of nearly equal size, or cut before the given indices."""
 
@@ -1417,7 +1390,7 @@ class OpMethods:
         dtype: _dtype | None = None,
         non_blocking: _bool = False,
         copy: _bool = False,
-        memory_format: _memory_format = ...,
+        memory_format: _memory_format | None = None,
     ) -> Any:
         """The tensor in another dtype, on another device, in another format: itself if nothing changes and not `copy`."""
 
@@ -1447,10 +1420,10 @@ class OpMethods:
     def triu_(self, diagonal: _int = 0) -> Tensor:
         """The upper triangle of matrices: elements on and above the diagonal, zeros below."""
 
-    def true_divide(self, other: Tensor | _Number, *, rounding_mode: str | None = None) -> Tensor:
+    def true_divide(self, other: Tensor | _Number) -> Tensor:
         """input / other; integers are divided as floats."""
 
-    def true_divide_(self, other: Tensor | _Number, *, rounding_mode: str | None = None) -> Tensor:
+    def true_divide_(self, other: Tensor | _Number) -> Tensor:
         """input / other; integers are divided as floats."""
 
     def trunc(self) -> Tensor:
@@ -1471,8 +1444,8 @@ class OpMethods:
     def unfold(self, dimension: _int, size: _int, step: _int) -> Tensor:
         """Windows of `size` elements of a dimension, `step` apart; the place in the window is a new last dimension."""
 
-    def uniform_(self, low: _float = 0.0, to: _float = 1.0, *, generator: Any = None) -> Any:
-        """Stores numbers drawn uniformly from [low, to)."""
+    def uniform_(self, from_: _float = 0.0, to: _float = 1.0, *, generator: Any = None) -> Any:
+        """Stores numbers drawn uniformly from [from_, to)."""
 
     def unique(
         self, sorted: _bool = True, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None
@@ -1512,13 +1485,7 @@ class OpMethods:
     def view_as(self, other: Tensor) -> Any:
         """view with the sizes of `other`."""
 
-    def vsplit(
-        self,
-        indices_or_sections: _int | Sequence[_int] | None = None,
-        *,
-        indices: Sequence[_int] | None = None,
-        sections: _int | None = None,
-    ) -> Any:
+    def vsplit(self, split_size_or_sections: Any) -> Any:
         """tensor_split into rows."""
 
     def xlogy(self, other: Tensor | _Number) -> Tensor:

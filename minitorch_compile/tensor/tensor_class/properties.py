@@ -66,8 +66,20 @@ class TensorProperties(TensorBase):
 
     nelement = numel
 
-    def dim_order(self) -> tuple[int, ...]:
-        """The dimensions in the order of memory, slowest first."""
+    def dim_order(self, *, ambiguity_check: bool | list[Format] = False) -> tuple[int, ...]:
+        """The dimensions in the order of memory, slowest first.
+
+        RuntimeError if there are other such orders and that is asked: with True, or with memory formats of which the
+        tensor is in none, or in several.
+        """
+        formats = ambiguity_check if isinstance(ambiguity_check, list) else []
+        if not isinstance(ambiguity_check, (bool, list)) or not all(isinstance(f, memory_format) for f in formats):
+            raise TypeError("The ambiguity_check argument must be a bool or a list of memory formats.")
+        several = 1 in self.sizes or any(a == b for a, b in zip(self.strides, self.strides[1:], strict=False))
+        if ambiguity_check and several and sum(self.is_contiguous(f) for f in formats) != 1:
+            raise RuntimeError(
+                "The tensor does not have unique dim order, or cannot map to exact one of the given memory formats."
+            )
         return tuple(sorted(range(len(self.sizes)), key=lambda d: (-self.strides[d], d)))
 
     def is_contiguous(self, memory_format: Format = contiguous_format) -> bool:
@@ -150,7 +162,7 @@ class TensorProperties(TensorBase):
     # What PyTorch's other kinds of tensors answer with True; none of them exists here.
     is_mps = is_xpu = is_sparse = is_sparse_csr = is_quantized = is_mkldnn = is_nested = is_vulkan = False
 
-    def is_pinned(self) -> bool:
+    def is_pinned(self, device: Any = None) -> bool:
         """Whether the memory is pinned for a GPU: never."""
         return False
 

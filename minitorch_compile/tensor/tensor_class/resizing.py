@@ -15,6 +15,7 @@ import numpy as np
 
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.dispatch.captured_memory import refuse_captured
+from minitorch_compile.tensor.dispatch.written_signatures import says
 from minitorch_compile.tensor.memory.conjugate_view import without_signs
 from minitorch_compile.tensor.memory.memory_format import (
     channels_last,
@@ -54,7 +55,11 @@ class TensorResizing(TensorBase):
         """transpose, in place."""
         return self._look_as(ops.transpose(self, dim0, dim1), "transpose_")
 
-    swapaxes_ = swapdims_ = transpose_
+    swapdims_ = transpose_
+
+    def swapaxes_(self, axis0: int, axis1: int) -> Any:
+        """transpose, in place."""
+        return self.transpose_(axis0, axis1)
 
     def t_(self) -> Any:
         """t, in place."""
@@ -64,6 +69,7 @@ class TensorResizing(TensorBase):
         """unsqueeze, in place."""
         return self._look_as(ops.unsqueeze(self, dim), "unsqueeze_")
 
+    @says("(self, dim=None)")
     def squeeze_(self, *dims: Any, **kwargs: Any) -> Any:
         """squeeze, in place."""
         return self._look_as(self.squeeze(*dims, **kwargs), "squeeze_")  # type: ignore[attr-defined]
@@ -72,14 +78,14 @@ class TensorResizing(TensorBase):
         """as_strided, in place."""
         return self._look_as(ops.as_strided(self, size, stride, storage_offset), "as_strided_")
 
-    def resize_(self, *sizes: Any, memory_format: Any = None) -> Any:
+    def resize_(self, *size: Any, memory_format: Any = None) -> Any:
         """Other sizes over the same storage, in row-major order or that of `memory_format`; new storage, the old
         elements first, if it is too small. RuntimeError if the tensor requires grad."""
         if self.requires_grad:
             raise RuntimeError("cannot resize variables that require grad")
         if memory_format is preserve_format:
             raise RuntimeError("resize_: memory_format may not be torch.preserve_format; name an order of dimensions")
-        given = sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes
+        given = size[0] if len(size) == 1 and not isinstance(size[0], int) else size
         wanted = Size(as_ints("resize_", given))
         if memory_format is None and wanted == self.sizes:
             return self
@@ -101,7 +107,7 @@ class TensorResizing(TensorBase):
             memory_format = next((f for f in FORMATS if the_template.is_contiguous(memory_format=f)), None)
         return self.resize_(tuple(the_template.sizes), memory_format=memory_format)
 
-    def set_(self, source: Any = None, storage_offset: int = 0, size: Any = (), stride: Any = ()) -> Any:
+    def set_(self, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None) -> Any:
         """Looks at the storage of another tensor, as it does; or at a storage, from an offset, with sizes and strides.
 
         Without a source, at nothing. RuntimeError for another dtype.
@@ -118,7 +124,7 @@ class TensorResizing(TensorBase):
         else:
             self.storage = source if isinstance(source, Storage) else source._storage
             self.sizes = Size(as_ints("set_", size or (len(self.storage),)))
-            self.strides = tuple(stride) or contiguous_strides(self.sizes)
+            self.strides = tuple(stride or ()) or contiguous_strides(self.sizes)
             self.offset = storage_offset
         self._array = None
         return self

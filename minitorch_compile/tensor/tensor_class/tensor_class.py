@@ -33,6 +33,7 @@ from minitorch_compile.tensor.dispatch.public_signature import MethodFace
 from minitorch_compile.tensor.dispatch.tape_slot import registered_tape
 from minitorch_compile.tensor.dispatch.torch_dispatch import make_wrapper_subclass, note_dispatching_class
 from minitorch_compile.tensor.dispatch.transform_stack import refuse_in_transforms
+from minitorch_compile.tensor.dispatch.written_signatures import says
 from minitorch_compile.tensor.grad_mode import state as grad_mode
 from minitorch_compile.tensor.memory.conjugate_view import with_signs, without_signs
 from minitorch_compile.tensor.memory.storage import DataStorage
@@ -203,6 +204,7 @@ class Tensor(TensorConversions, TensorExchange, TensorResizing, TensorProperties
             )
         return self.copy_(value)
 
+    @says("(self, *shape)")
     def view(self, *size: Any, **kwargs: Any) -> Any:
         """The same elements under other sizes, view(2, 3), or the same bytes in another dtype, view(torch.int32)."""
         if "dtype" in kwargs or (len(size) == 1 and isinstance(size[0], (dtype, type))):
@@ -213,9 +215,14 @@ class Tensor(TensorConversions, TensorExchange, TensorResizing, TensorProperties
             self, size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size or kwargs["size"]
         )
 
+    @says("(self, dim=None)")
     def squeeze(self, *dims: Any, **kwargs: Any) -> Any:
         """Without the dimensions of size 1: all, or those that are named, as numbers or in a tuple."""
         return ops.squeeze(self, *([dims] if len(dims) > 1 else dims), **kwargs)
+
+    def norm(self, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
+        """The vector norm of all elements, or over the dimensions in `dim`."""
+        return ops.norm(self, p, dim, keepdim, dtype=dtype)
 
     def where(self, condition: Any, other: Any) -> Any:
         """The tensor where the condition holds, else `other`."""

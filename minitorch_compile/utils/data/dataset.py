@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.random.generator import Generator
+from minitorch_compile.tensor.random.generator import Generator, default_generator
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -150,7 +150,9 @@ class Subset(Dataset[T_co]):
         return len(self.indices)
 
 
-def random_split(dataset: Any, lengths: Sequence[int | float], generator: Generator | None = None) -> list[Subset[Any]]:
+def random_split(
+    dataset: Any, lengths: Sequence[int | float], generator: Generator | None = default_generator
+) -> list[Subset[Any]]:
     """Parts of a dataset of the given lengths, or fractions that sum to 1, drawn without replacement.
 
     What rounding leaves over goes to the first parts, one each. ValueError if the lengths don't sum to the whole.

@@ -23,9 +23,16 @@ from minitorch_compile.fx.passes.utils.fuser_utils import fuse_by_partitions, va
 class Partition:
     """Nodes that become one."""
 
-    def __init__(self, id: int | None = None, nodes: Iterable[Node] | None = None) -> None:
+    def __init__(
+        self,
+        id: int | None = None,
+        nodes: Iterable[Node] | None = None,
+        node_orders: Iterable[int | None] | None = None,
+    ) -> None:
         self.id = id
-        self.nodes: dict[Node, None] = dict.fromkeys(nodes or ())
+        self.nodes: dict[Node, int | None] = dict.fromkeys(nodes or ())
+        if node_orders is not None:
+            self.nodes = dict(zip(self.nodes, node_orders, strict=True))
 
     def __repr__(self) -> str:
         return str(list(self.nodes))
@@ -42,7 +49,8 @@ class Partition:
 
 class CapabilityBasedPartitioner:
     """Finds them: `operator_support` says which nodes may be in one. A part of a single node is one only if allowed, or
-    if the node is not among `non_compute_ops`."""
+    if the node is not among `non_compute_ops`. `skip_horizontal_fusion`: a node joins only a part that reads
+    from it or that it reads from."""
 
     def __init__(
         self,
@@ -51,11 +59,13 @@ class CapabilityBasedPartitioner:
         allows_single_node_partition: bool = False,
         non_compute_ops: Sequence[str] | None = None,
         allowed_single_node_partition_ops: Sequence[str] | None = None,
+        skip_horizontal_fusion: bool = False,
     ) -> None:
         self.graph_module, self.operator_support = graph_module, operator_support
         self.allows_single_node_partition = allows_single_node_partition
         self.non_compute_ops = non_compute_ops or []
         self.allowed_single_node_partition_ops = allowed_single_node_partition_ops or []
+        self.skip_horizontal_fusion = skip_horizontal_fusion
 
     def propose_partitions(self) -> list[Partition]:
         """Each node joins the part of one that it reads or that reads it, if nothing lies between."""
@@ -78,6 +88,8 @@ class CapabilityBasedPartitioner:
     def _may_join(self, parts: list[Partition], part: Partition, node: Node) -> bool:
         """Whether no other part would have to run both before and after."""
         inside = {*part.nodes, node}
+        if self.skip_horizontal_fusion and not any(n in node.all_input_nodes or n in node.users for n in part.nodes):
+            return False
         for other in parts:
             if other is not part and _leads_to(inside, set(other.nodes)) and _leads_to(set(other.nodes), inside):
                 return False

@@ -100,13 +100,18 @@ def fuse_as_graphmodule(
 
 
 def insert_subgm(
-    gm: GraphModule, sub_gm: GraphModule, orig_inputs: Sequence[Node], orig_outputs: Sequence[Node]
+    gm: GraphModule,
+    sub_gm: GraphModule,
+    orig_inputs: Sequence[Node],
+    orig_outputs: Sequence[Node],
+    insertion_point: Node | None = None,
 ) -> GraphModule:
-    """A call of `sub_gm`, in place of the nodes that it was made of; those stay, unused."""
+    """A call of `sub_gm`, in place of the nodes that it was made of; those stay, unused. It comes after the last of
+    them, or before `insertion_point`."""
     name = sub_gm.class_name
     gm.add_submodule(name, sub_gm)
     last = max((node for node in gm.graph.nodes if node in set(orig_outputs)), key=list(gm.graph.nodes).index)
-    with gm.graph.inserting_after(last):
+    with gm.graph.inserting_before(insertion_point) if insertion_point else gm.graph.inserting_after(last):
         call = gm.graph.call_module(name, tuple(orig_inputs))
     output = sub_gm.graph.output_node().args[0]
     if not isinstance(output, (tuple, list)):
