@@ -104,8 +104,8 @@ def with_facts(text: str, facts: Iterable[str], indent: int, *, on_new_line: boo
     """The text, what it doesn't show, and the closing parenthesis. A fact that its line has no room for begins a new
     line, as in PyTorch, which counts two characters too many.
 
-    >>> print(with_facts("tensor([0.])", ["dtype=torch.float64", "requires_grad=True", "grad_fn=<MulBackward0>"], 7))
-    tensor([0.], dtype=torch.float64, requires_grad=True,
+    >>> print(with_facts("tensor([0.1000, 0.2000]", ["dtype=torch.float64", "size=(2,)", "grad_fn=<MulBackward0>"], 7))
+    tensor([0.1000, 0.2000], dtype=torch.float64, size=(2,),
            grad_fn=<MulBackward0>)
     """
     length = len(text) - text.rfind("\n") + 1
