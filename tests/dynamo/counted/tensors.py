@@ -249,19 +249,3 @@ def nested_arguments(x, tree):
 @counts
 def half_precision_and_back(x):
     return x.half().float() + x.double().to(x) + x.to(torch.bfloat16).type(torch.float32) + x.int().type_as(x)
-
-
-@counts
-def views_in_place(x):
-    y = x + 1
-    z = y
-    y.unsqueeze_(0).transpose_(0, 1)
-    z.squeeze_(1).t_().mul_(2)
-    return y.shape, y, z is y
-
-
-@counts(lambda torch: (matrix(torch).requires_grad_(),))
-def views_in_place_with_gradients(x):
-    y = x * 2
-    y.swapaxes_(0, 1)
-    return (y * y).sum()

@@ -50,8 +50,6 @@ OPERATORS = _words(
 )
 COMPUTING_METHODS = CONVERSIONS | {f"__{name}__" for name in OPERATORS}
 
-VIEWED_IN_PLACE = _words("squeeze_ unsqueeze_ t_ transpose_ swapaxes_ swapdims_")
-
 # Methods that can't be in a graph, and why.
 REFUSED_METHODS = {
     **dict.fromkeys(("item", "tolist", "data_ptr"), "data-dependent-value"),
@@ -104,18 +102,6 @@ def _detach_(
     return tensor if not tensor.fake.requires_grad and not args else None
 
 
-def _viewed_in_place(
-    tracer: Tracer, tensor: TensorVariable, name: str, args: list[Value], kwargs: dict[str, Value]
-) -> Value | None:
-    """`x.unsqueeze_(0)`: from here on, all names of what the graph computed mean a view of it. A tensor from outside
-    would have to change there, too."""
-    if tensor.source is not None or tensor.data_of is not None:
-        return None
-    view: Any = tracer.output.call("call_method", name.removesuffix("_"), [tensor, *args], kwargs).realize()
-    tensor.node, tensor.fake = view.node, view.fake
-    return tensor
-
-
 METHODS: dict[str, Rule] = {
     **dict.fromkeys(REFUSED_METHODS, _refused),
     **dict.fromkeys(SHAPE_METHODS, _shape),
@@ -123,5 +109,4 @@ METHODS: dict[str, Rule] = {
     "__len__": _length,
     "new_tensor": _new_tensor,
     "detach_": _detach_,
-    **dict.fromkeys(VIEWED_IN_PLACE, _viewed_in_place),
 }
