@@ -21,7 +21,7 @@ from functools import cache
 from typing import Any
 
 from minitorch_compile.autograd.edges import gradient_edge
-from minitorch_compile.autograd.node import Edge, Grad, Node
+from minitorch_compile.autograd.node import FREED, Edge, Grad, Node
 from minitorch_compile.autograd.watching import tell, watchers
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.numerics.dtype import FLOATING
@@ -29,23 +29,23 @@ from minitorch_compile.tensor.tensor_base import TensorBase
 
 
 class CompositeNode(Node):
-    """The node of a composite op. `roots`: where the gradients of its results go in the graph of its body."""
+    """The node of a composite op. `roots`: where the gradients of its results go in the graph of its body; None once
+    it was let go of."""
 
-    __slots__ = ("positions", "roots")
+    __slots__ = ("output_count", "positions", "roots")
 
     new_gradients = False  # a formula of the body may send one gradient two ways
 
     def __init__(self, edges: Sequence[Edge], roots: Sequence[Edge]) -> None:
         super().__init__(tuple(edges))
-        self.roots = tuple(roots)
+        self.roots: tuple[Edge, ...] | None = tuple(roots)
+        self.output_count = len(roots)
         self.positions = {edge: i for i, edge in reversed([*enumerate(edges)]) if edge[0] is not None}
-
-    @property
-    def output_count(self) -> int:
-        return len(self.roots)
 
     def apply(self, grads: list[Grad], wanted: Sequence[bool]) -> Sequence[Grad]:
         """Walks from the roots to the arguments as the engine does: the node that was made last comes next."""
+        if self.roots is None:
+            raise RuntimeError(FREED)
         gradients: list[Grad] = [None] * len(self.next_functions)
         heap: list[tuple[int, Node]] = []
         arrived: dict[Node, list[Grad]] = {}
@@ -82,7 +82,7 @@ class CompositeNode(Node):
     def inner(self) -> list[Node]:
         """The nodes that it stands for."""
         found: dict[Node, None] = {}
-        unseen = list(self.roots)
+        unseen = list(self.roots or ())
         while unseen:
             node, _ = edge = unseen.pop()
             if node is not None and node not in found and edge not in self.positions:
@@ -90,13 +90,19 @@ class CompositeNode(Node):
                 unseen += node.next_functions
         return [*found]
 
+    @property
+    def keeps_values(self) -> bool:
+        return any(node.keeps_values for node in self.inner())
+
     def release(self) -> None:
-        for node in self.inner():
-            node.release()
+        """Lets go of the body's graph as a whole. Its nodes are not told: a graph of gradients may lead to them, too,
+        and is walked later."""
+        if self.keeps_values:
+            self.roots = None
 
     @property
     def is_freed(self) -> bool:
-        return any(node.is_freed for node in self.inner())
+        return self.roots is None
 
 
 @cache

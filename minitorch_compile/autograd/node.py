@@ -111,6 +111,11 @@ class Node:
         """From the gradients of the outputs those of the inputs, one for each edge; anything where not `wanted`."""
         raise NotImplementedError
 
+    @property
+    def keeps_values(self) -> bool:
+        """Whether `release` has something to let go of."""
+        return False
+
     def release(self) -> None:
         """Lets go of the saved values; `apply` raises from then on, if there were any."""
 

@@ -218,6 +218,10 @@ class OpNode(Node):
                 return self, index
         return x.grad_fn, x.output_index
 
+    @property
+    def keeps_values(self) -> bool:
+        return bool(self.kept)
+
     def release(self) -> None:
         if self.kept:
             self.kept, self.parameters = [], None

@@ -110,3 +110,15 @@ def test_a_freed_node_refuses_a_second_walk() -> None:
 def test_a_node_is_shown_with_its_address() -> None:
     node = F.mse_loss(rows(), HALVES).grad_fn
     assert repr(node) == f"<MseLossBackward0 object at {id(node):#x}>"
+
+
+def test_a_graph_of_gradients_leads_past_the_node_of_a_composite_op():
+    """A penalty on a gradient: the walk meets the node, and what it stands for by another way."""
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    score = torch.nn.functional.softplus(x).square()
+    loss = torch.nn.functional.mse_loss(score, torch.zeros(2))
+    (gradient,) = torch.autograd.grad(loss, x, create_graph=True)
+    (loss + gradient.square().sum()).backward()
+    assert torch.allclose(x.grad, torch.tensor([45.8392, 799.2860]))
+    with pytest.raises(RuntimeError, match="a second time"):
+        loss.backward()
