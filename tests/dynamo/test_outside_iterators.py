@@ -112,3 +112,18 @@ def test_an_iterator_across_a_break_is_one_graph_more():
     for _ in range(3):
         compiled(x, iter((2.0, 3.0, 4.0)))
     assert counter.frame_count == 2
+
+
+def test_a_loop_with_a_break_has_as_many_graphs_for_many_rounds_as_for_few():
+    def rounds(x, count):
+        for _ in range(count):
+            x = x + 1
+            torch._dynamo.graph_break()
+        return x
+
+    counter = CompileCounter()
+    compiled = torch.compile(rounds, backend=counter)
+    compiled(x, 3)
+    few = counter.frame_count
+    assert compiled(x, 40).tolist() == [41.0, 42.0]
+    assert counter.frame_count <= few + 1

@@ -239,6 +239,8 @@ def _deque(output: Output, value: collections.deque[Any], source: Source) -> Var
 @builds(*OVER_SEQUENCES, *OVER_RANGES)
 def _iterator(output: Output, value: Any, source: Source) -> VariableTracker:
     guard_type(output, value, source)
+    if source.name().startswith("__stack"):  # of a loop that broke: one version is for all of its rounds
+        return OpaqueVariable(value, source)
     return OutsideIterator(output, value, source)
 
 
