@@ -23,7 +23,7 @@ def targets(function, *args):
     [
         (lambda x: F.relu(x), "F.relu"),
         (lambda x: F.relu(x, inplace=False), "F.relu"),
-        (lambda x: F.layer_norm(x, (3,)), "ops.layer_norm"),
+        (lambda x: F.layer_norm(x, (3,)), "F.layer_norm"),
         (lambda x: F.mse_loss(x, x + 1), "F.mse_loss"),
         (lambda x: F.scaled_dot_product_attention(x, x, x), "ops.scaled_dot_product_attention"),
     ],
