@@ -32,15 +32,19 @@ class CompositeNode(Node):
     """The node of a composite op. `roots`: where the gradients of its results go in the graph of its body; None once
     it was let go of."""
 
-    __slots__ = ("output_count", "positions", "roots")
+    __slots__ = ("positions", "results", "roots")
 
     new_gradients = False  # a formula of the body may send one gradient two ways
 
     def __init__(self, edges: Sequence[Edge], roots: Sequence[Edge]) -> None:
         super().__init__(tuple(edges))
         self.roots: tuple[Edge, ...] | None = tuple(roots)
-        self.output_count = len(roots)
+        self.results = len(roots)
         self.positions = {edge: i for i, edge in reversed([*enumerate(edges)]) if edge[0] is not None}
+
+    @property
+    def output_count(self) -> int:
+        return self.results
 
     def apply(self, grads: list[Grad], wanted: Sequence[bool]) -> Sequence[Grad]:
         """Walks from the roots to the arguments as the engine does: the node that was made last comes next."""
