@@ -99,6 +99,7 @@ def test_processes_that_a_script_spawns_find_torch_too(tmp_path: Path) -> None:
     assert done.stdout == "[6.0, 6.0]\n", done.stderr
 
 
+@pytest.mark.slow
 def test_a_module_of_a_package_is_run_with_its_neighbours(tmp_path: Path) -> None:
     package = tmp_path / "lab"
     package.mkdir()

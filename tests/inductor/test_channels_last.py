@@ -106,6 +106,7 @@ def operands_of_bottleneck():
     return channels_last(3, 32, 10, 12), *weights, torch.randn(16, dtype=torch.float64)
 
 
+@pytest.mark.slow
 def test_a_chain_of_convolutions_stays_channels_last_and_copies_nothing():
     steps = inspect(bottleneck, *operands_of_bottleneck()).schedule.steps
     calls = [call_of(step).kernel for step in steps if type(step).__name__ != "Group"]

@@ -118,6 +118,7 @@ def test_nobody_else_chooses_it():
     assert [call.kernel for call in calls] == ["convolution"]
 
 
+@pytest.mark.slow
 def test_both_ways_are_timed_and_the_answer_is_remembered(monkeypatch, tmp_path):
     monkeypatch.setenv("MTC_CACHE_DIR", str(tmp_path))
     asked = []
