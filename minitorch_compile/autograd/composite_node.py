@@ -32,7 +32,7 @@ class CompositeNode(Node):
     """The node of a composite op. `roots`: where the gradients of its results go in the graph of its body; None once
     it was let go of."""
 
-    __slots__ = ("positions", "results", "roots")
+    __slots__ = ("keeps", "positions", "results", "roots")
 
     new_gradients = False  # a formula of the body may send one gradient two ways
 
@@ -40,6 +40,7 @@ class CompositeNode(Node):
         super().__init__(tuple(edges))
         self.roots: tuple[Edge, ...] | None = tuple(roots)
         self.results = len(roots)
+        self.keeps = False  # whether a node of the body keeps values; known once it was walked
         self.positions = {edge: i for i, edge in reversed([*enumerate(edges)]) if edge[0] is not None}
 
     @property
@@ -72,6 +73,7 @@ class CompositeNode(Node):
                 send(root, grad)
         while heap:
             _, node = heapq.heappop(heap)
+            self.keeps = self.keeps or node.keeps_values
             needed = [self._leads_on(edge, wanted) for edge in node.next_functions]
             sent = node.apply(arrived.pop(node), needed)
             for edge, grad, need in zip(node.next_functions, sent, needed, strict=True):
@@ -96,12 +98,12 @@ class CompositeNode(Node):
 
     @property
     def keeps_values(self) -> bool:
-        return any(node.keeps_values for node in self.inner())
+        return self.keeps
 
     def release(self) -> None:
         """Lets go of the body's graph as a whole. Its nodes are not told: a graph of gradients may lead to them, too,
         and is walked later."""
-        if self.keeps_values:
+        if self.keeps:
             self.roots = None
 
     @property
