@@ -2,7 +2,7 @@
 
 A cached function of the program is called for real, between two graphs: so it gives the very object that the plain
 program gets, does what it does when the plain program would, and counts its calls in `cache_info`. Caches of this
-package, of typing and of einops are nobody's to count; they are asked while tracing, and again when the guards are.
+package and of einops are nobody's to count; they are asked while tracing, and again when the guards are.
 
 >>> import functools
 >>> from minitorch_compile.dynamo.testing import captured
@@ -54,8 +54,9 @@ class CallSource(ChainedSource):
         return f"{base}({', '.join(self.arguments)})"
 
 
-# Whose caches only save time: nobody counts their calls, and they read nothing that changes. `typing.List[int]` is one.
-PURE_PACKAGES = ("einops", "typing")
+PURE_PACKAGES = (
+    "einops",
+)  # whose caches only save time: nobody counts their calls, and they read nothing that changes
 
 
 class FunctoolsWrapperVariable(VariableTracker):
