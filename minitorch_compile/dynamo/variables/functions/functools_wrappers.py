@@ -17,15 +17,15 @@ x -> (x * 2,)
 from __future__ import annotations
 
 import functools
-from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.errors import Unsupported
-from minitorch_compile.dynamo.guards.source import AttrSource, ChainedSource, Source
+from minitorch_compile.dynamo.guards.source import AttrSource, ChainedSource
 from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
 from minitorch_compile.dynamo.variables.constant import ConstantVariable, has_literal
 from minitorch_compile.dynamo.variables.containers.sequences import SizeVariable, TupleVariable
+from minitorch_compile.dynamo.variables.functions.fixed_functions import FixedFunctionVariable
 from minitorch_compile.dynamo.variables.objects.class_lookup import is_library
 from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
 from minitorch_compile.tensor import Size
@@ -59,31 +59,10 @@ PURE_PACKAGES = (
 )  # whose caches only save time: nobody counts their calls, and they read nothing that changes
 
 
-class FunctoolsWrapperVariable(VariableTracker):
+class FunctoolsWrapperVariable(FixedFunctionVariable):
     """A function made by functools. Its identity is guarded."""
 
-    def __init__(self, function: Any, source: Source) -> None:
-        super().__init__(source)
-        self.function = function
-
-    def describe(self) -> str:
-        return f"the function {self.function.__qualname__}()"
-
-    def python_type(self) -> type:
-        return type(self.function)
-
-    def real_value(self) -> Any:
-        return self.function
-
-    def hash_key(self, tracer: Tracer) -> Hashable:
-        return ("value", self.function)
-
-    def truth(self, tracer: Tracer) -> bool:
-        return True
-
     def getattr(self, tracer: Tracer, name: str) -> Value:
-        if name in ("__name__", "__qualname__", "__module__", "__doc__"):
-            return tracer.output.from_python(getattr(self.function, name))
         if name == "__wrapped__":
             return tracer.output.wrap_constant(self.function.__wrapped__, self.function.__name__)
         return super().getattr(tracer, name)

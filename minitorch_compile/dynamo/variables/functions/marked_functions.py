@@ -12,48 +12,23 @@ x -> (shifted(x) - 1,)
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.control import ASKED_AGAIN, GRAPH_STEP
 from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.guards.guards import Guard
-from minitorch_compile.dynamo.guards.source import Source
-from minitorch_compile.dynamo.variables.base import MISSING, ObservedException, Value, VariableTracker
+from minitorch_compile.dynamo.variables.base import MISSING, ObservedException, Value
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
+from minitorch_compile.dynamo.variables.functions.fixed_functions import FixedFunctionVariable
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.variables.tracer import Tracer
 
 
-class MarkedFunctionVariable(VariableTracker):
+class MarkedFunctionVariable(FixedFunctionVariable):
     """A function that is not looked into."""
-
-    def __init__(self, function: Any, source: Source) -> None:
-        super().__init__(source)
-        self.function = function
-
-    def describe(self) -> str:
-        return f"the function {getattr(self.function, '__qualname__', self.function)}()"
-
-    def python_type(self) -> type:
-        return type(self.function)
-
-    def real_value(self) -> Any:
-        return self.function
-
-    def hash_key(self, tracer: Tracer) -> Hashable:
-        return ("value", self.function)
-
-    def truth(self, tracer: Tracer) -> bool:
-        return True
-
-    def getattr(self, tracer: Tracer, name: str) -> Value:
-        if name in ("__name__", "__qualname__", "__module__", "__doc__"):
-            return tracer.output.from_python(getattr(self.function, name))
-        return super().getattr(tracer, name)
 
 
 class DisabledFunctionVariable(MarkedFunctionVariable):

@@ -10,11 +10,12 @@ x -> (x.sin().add(1),)
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from minitorch_compile.dynamo.variables.base import Value, VariableTracker
+from minitorch_compile.dynamo.variables.base import Value
+from minitorch_compile.dynamo.variables.functions.fixed_functions import FixedFunctionVariable
 from minitorch_compile.dynamo.variables.rebuilding import Held, Template
 from minitorch_compile.tensor.tensor_base import TensorBase
 
@@ -22,33 +23,15 @@ if TYPE_CHECKING:
     from minitorch_compile.dynamo.variables.tracer import Output, Tracer
 
 
-class TensorMethodVariable(VariableTracker):
+class TensorMethodVariable(FixedFunctionVariable):
     """A method read from the class of tensors."""
 
     def __init__(self, function: Callable[..., Any], name: str) -> None:
-        super().__init__()
-        self.function = function
+        super().__init__(function)
         self.name = name
 
     def describe(self) -> str:
         return f"the method {self.name}() of tensors"
-
-    def python_type(self) -> type:
-        return type(self.function)
-
-    def real_value(self) -> Any:
-        return self.function
-
-    def hash_key(self, tracer: Tracer) -> Hashable:
-        return ("value", self.function)
-
-    def truth(self, tracer: Tracer) -> bool:
-        return True
-
-    def getattr(self, tracer: Tracer, name: str) -> Value:
-        if name in ("__name__", "__qualname__", "__module__", "__doc__"):
-            return tracer.output.from_python(getattr(self.function, name))
-        return super().getattr(tracer, name)
 
     def call(self, tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) -> Value:
         if not args or not issubclass(args[0].realize().python_type(), TensorBase):

@@ -18,7 +18,7 @@ the dispatcher: the call is made once on fakes, and whoever is asked writes it d
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +31,7 @@ from minitorch_compile.dynamo.variables.call_rules import handles
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.containers.lists import ListVariable
 from minitorch_compile.dynamo.variables.containers.sequences import NamedTupleVariable, TupleVariable
+from minitorch_compile.dynamo.variables.functions.fixed_functions import FixedFunctionVariable
 from minitorch_compile.dynamo.variables.rebuilding import Description, Held, Template, held_class
 from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
 from minitorch_compile.dynamo.variables.tensors.tensor_members import METHODS
@@ -247,25 +248,15 @@ def _func(output: Output, func: Any) -> Value:
     return output.wrap_constant(func, getattr(func, "__name__", "func"))
 
 
-class PropertyGetterVariable(VariableTracker):
+class PropertyGetterVariable(FixedFunctionVariable):
     """Tensor.T.__get__"""
 
     def __init__(self, function: Any, property_name: str) -> None:
-        super().__init__()
-        self.function = function
+        super().__init__(function)
         self.property_name = property_name
 
     def describe(self) -> str:
         return f"Tensor.{self.property_name}.__get__"
-
-    def python_type(self) -> type:
-        return type(self.function)
-
-    def real_value(self) -> Any:
-        return self.function
-
-    def hash_key(self, tracer: Tracer) -> Hashable:
-        return ("value", self.function)
 
     def call(self, tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) -> Value:
         return tracer.load_attr(args[0], self.property_name)
