@@ -438,6 +438,20 @@ def test_an_argument_that_backward_needs_and_that_is_overwritten_raises_as_plain
         result.backward()
 
 
+def test_an_argument_that_is_kept_to_compute_a_value_again_may_not_be_overwritten(backend):
+    """PyTorch 2.13: plainly x * 1 is kept and backward() runs; compiled, x is kept, on all of its AOT backends."""
+
+    def function(x, y):
+        return (x * 1 * y,)
+
+    x, y = sample(3, requires_grad=False), sample(3, seed=1)
+    (plain,), (result,) = function(x, y), torch.compile(function, backend=backend)(x, y)
+    x.add_(1)
+    plain.sum().backward()
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        result.sum().backward()
+
+
 def test_gradients_use_the_value_an_argument_had(backend):
     def function(x, y):  # plainly, y's sine is kept; recomputed, it needs y as it was
         out = (x * y.sin()).sum()
