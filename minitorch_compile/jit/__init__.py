@@ -1,33 +1,47 @@
-"""torch.jit, as far as Python itself is the script.
+"""torch.jit: programs that are traced or scripted.
 
-`trace` writes down what a program does with example inputs (`tracing.py`); `save` and `load` keep that in a file
-without code (`archives.py`). TorchScript was a second language for a subset of Python, which gives the same results.
-Here a scripted function is the function, as under PyTorch's own switch PYTORCH_JIT=0; `compile()` makes it faster.
+`trace` writes down what a program does with example inputs (`tracing.py`). `script` checks a function or module as
+TorchScript does, shows it as text and as a graph, and runs it by the compiler of this package (`scripting.py`). `save`
+and `load` keep what is traced in a file without code (`archives.py`).
 
 >>> @script
-... def double(x):
-...     return 2 * x if not is_scripting() else x
->>> double(3)
-6
+... def clipped(x, most: float):
+...     return x if x.max() < most else x / x.max() * most
+>>> from minitorch_compile import ones
+>>> clipped(4 * ones(2), 1.5)
+tensor([1.5000, 1.5000])
+>>> print(clipped.code)
+def clipped(x: Tensor,
+    most: float):
+  return x if x.max() < most else x / x.max() * most
+<BLANKLINE>
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any, Final, NamedTuple, TypeVar
 
 from minitorch_compile.futures import Future
+from minitorch_compile.jit import frontend
 from minitorch_compile.jit.archives import load, save
-from minitorch_compile.jit.traced_module import TopLevelTracedModule
+from minitorch_compile.jit.freezing import freeze, optimize_for_inference, run_frozen_optimizations
+from minitorch_compile.jit.markers import Error, export, ignore, interface, is_scripting, script_method, unused
+from minitorch_compile.jit.script_function import (
+    ScriptFunction,
+    ScriptMethod,
+    last_executed_optimized_graph,
+    optimized_execution,
+)
+from minitorch_compile.jit.script_module import RecursiveScriptModule
+from minitorch_compile.jit.scripting import script, script_if_tracing
+from minitorch_compile.jit.traced_module import ScriptModule, TopLevelTracedModule
 from minitorch_compile.jit.tracing import TracerWarning, TracingCheckError, is_tracing, trace, trace_module
-from minitorch_compile.nn import Module
 
 Program = TypeVar("Program")
-ScriptModule = Module
 Final = Final
-TracedModule = RecursiveScriptModule = ScriptFunction = TopLevelTracedModule  # what functions become, too
+TracedModule = TopLevelTracedModule  # what functions become, too
 
 
 class Attribute(NamedTuple):
@@ -39,67 +53,6 @@ class Attribute(NamedTuple):
 
 class ScriptWarning(Warning):
     """What TorchScript warned of. Programs name it in filters."""
-
-
-def script(
-    obj: Program, optimize: Any = None, _frames_up: int = 0, _rcb: Any = None, example_inputs: Any = None
-) -> Program:
-    """The function, class or module itself."""
-    return obj
-
-
-def script_method(fn: Program) -> Program:
-    """The method itself."""
-    return fn
-
-
-def ignore(drop: Any = False, **kwargs: Any) -> Any:
-    """A decorator, with or without arguments, that changes nothing."""
-    return drop if callable(drop) else lambda fn: fn
-
-
-def unused(fn: Program) -> Program:
-    """The function itself."""
-    return fn
-
-
-def export(fn: Program) -> Program:
-    """The function itself."""
-    return fn
-
-
-def interface(obj: Program) -> Program:
-    """The class itself."""
-    return obj
-
-
-def script_if_tracing(fn: Program) -> Program:
-    """The function itself."""
-    return fn
-
-
-def freeze(mod: Any, preserved_attrs: Any = None, optimize_numerics: bool = True) -> Any:
-    """A traced module in eval mode whose parameters are constants. RuntimeError for another, or one that trains."""
-    if type(mod) is not TopLevelTracedModule:
-        raise RuntimeError(
-            "Freezing expects a ScriptModule as input. Please use torch.jit.script or torch.jit.trace to script your"
-            " 'nn.Module'."
-        )
-    if mod.training:
-        raise RuntimeError(
-            "Freezing is currently only implemented for modules in eval mode. Please call .eval() on your module before"
-            " freezing."
-        )
-    program, known = mod.program, dict([*mod.named_parameters(), *mod.named_buffers()])
-    constants = {name: known[path].detach().clone() for name, path in program.attributes.items()}
-    frozen = TopLevelTracedModule(replace(program, attributes={}, constants={**program.constants, **constants}))
-    frozen.original_name = mod.original_name
-    return frozen.eval()
-
-
-def optimize_for_inference(mod: Program, other_methods: Any = None) -> Program:
-    """The module itself; compile() is what makes it faster."""
-    return mod
 
 
 def annotate(the_type: Any, the_value: Program) -> Program:
@@ -124,12 +77,6 @@ def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Future[Any]:
 def wait(future: Future[Any]) -> Any:
     """What the call returned."""
     return future.wait()
-
-
-@contextmanager
-def optimized_execution(should_optimize: bool) -> Iterator[None]:
-    """Whether TorchScript optimizes: there is none."""
-    yield
 
 
 @contextmanager
@@ -171,11 +118,6 @@ def _unwrap_optional(x: Any) -> Any:
     """The value, which must not be None."""
     assert x is not None, "Unwrapping null optional"
     return x
-
-
-def is_scripting() -> bool:
-    """Whether TorchScript runs this: never."""
-    return False
 
 
 _isinstance, _script_if_tracing, _fork, _wait = isinstance, script_if_tracing, fork, wait

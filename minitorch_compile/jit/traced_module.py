@@ -26,7 +26,7 @@ from minitorch_compile.pytree import tree_flatten
 from minitorch_compile.tensor.dispatch.op import Op, find
 from minitorch_compile.tensor.tensor_base import TensorBase
 
-PARTS = ("item", "setitem")
+PARTS = ("item", "setitem", "script")
 
 
 class Reference(NamedTuple):
@@ -40,7 +40,8 @@ class Reference(NamedTuple):
 
 @dataclass(frozen=True)
 class Step:
-    """One operation: `op` is its name; "item" takes a part of a result, "setitem" assigns to a part of a tensor."""
+    """One operation: `op` is its name; "item" takes a part of a result, "setitem" assigns to a part of a tensor,
+    "script" calls scripted code."""
 
     name: str
     op: str
@@ -63,6 +64,8 @@ class Step:
             return f"{self.name} = {self.args[0]}[{self.args[1]}]"
         if self.op == "setitem":
             return f"{self.args[0]}[{self.args[1]}] = {self.args[2]}"
+        if self.op == "script":
+            return f"{self.name} = ({self.args[0]}).forward({', '.join(map(repr, self.args[1:]))})"
         arguments = [*map(repr, self.args), *(f"{name}={value!r}" for name, value in self.kwargs.items())]
         return f"{self.name} = {self.op if '.' in self.op else 'ops.' + self.op}({', '.join(arguments)})"
 
@@ -70,11 +73,13 @@ class Step:
 @dataclass
 class TracedProgram:
     """`inputs` are the names of arguments with the structure and the sizes of each; `attributes` the names of
-    parameters and buffers; `constants` tensors that came from elsewhere. `fixed_sizes`: the sizes must be the same."""
+    parameters and buffers; `constants` tensors that came from elsewhere, `scripts` scripted code that it calls.
+    `fixed_sizes`: the sizes must be the same."""
 
     inputs: list[tuple[str, Any, list[Any]]] = field(default_factory=list)
     attributes: dict[str, str] = field(default_factory=dict)
     constants: dict[str, Any] = field(default_factory=dict)
+    scripts: dict[str, Any] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
     result: Any = None
     fixed_sizes: bool = False
@@ -117,6 +122,15 @@ class TracedProgram:
         self.steps.append(step)
         return step.name
 
+    def add_script(self, callee: Any, args: Any) -> str:
+        name = next((name for name, known in self.scripts.items() if known is callee), None)
+        if name is None:
+            name = self._new(callee.name)
+            self.scripts[name] = callee
+        step = Step(self._new("result"), "script", [Reference(name), *args], {})
+        self.steps.append(step)
+        return step.name
+
     def add_assignment(self, tensor: Any, index: Any, value: Any) -> None:
         self.steps.append(Step("", "setitem", [tensor, index, value], {}))
 
@@ -133,15 +147,17 @@ class TracedProgram:
         """The result for these arguments. TypeError or RuntimeError for others than it was traced with."""
         if len(arguments) != len(self.inputs):
             raise TypeError(f"forward() takes {len(self.inputs)} arguments but {len(arguments)} were given")
-        values: dict[str, Any] = {**self.constants, **attributes}
+        values: dict[str, Any] = {**self.constants, **attributes, **self.scripts}
         for (name, structure, leaves), argument in zip(self.inputs, arguments):
             self._take(values, name, structure, leaves, argument)
         for step in self.steps:
             args, kwargs = _filled(step.args, values), _filled(step.kwargs, values)
             if step.op == "setitem":
                 args[0][args[1]] = args[2]
+            elif step.op == "item":
+                values[step.name] = args[0][args[1]]
             else:
-                values[step.name] = args[0][args[1]] if step.op == "item" else find(step.op)(*args, **kwargs)
+                values[step.name] = args[0](*args[1:]) if step.op == "script" else find(step.op)(*args, **kwargs)
         return _filled(self.result, values)
 
     def _take(self, values: dict[str, Any], name: str, structure: Any, leaves: list[Any], argument: Any) -> None:
@@ -182,7 +198,12 @@ def _filled(value: Any, values: dict[str, Any]) -> Any:
     return value
 
 
-class TopLevelTracedModule(Module):
+class ScriptModule(Module):
+    """What `script` and `trace` make of a module. A class may also be one from the start; then its methods run as
+    Python."""
+
+
+class TopLevelTracedModule(ScriptModule):
     """Runs a traced program. Parameters and buffers are those of the module that was traced, under the same names."""
 
     def __init__(self, program: TracedProgram, traced: Any = None) -> None:

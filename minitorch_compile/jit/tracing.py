@@ -139,14 +139,28 @@ class _Recorder:
         finally:
             self.depth -= 1
 
+    def script(self, callee: Any, run: Callable[..., Any], args: list[Any]) -> Any:
+        """A call of scripted code is one step, with its branches and loops."""
+        self.depth += 1
+        try:
+            given = self.named(args)
+            result = run(*args)
+            self.keep(self.program.add_script(callee, given), result)
+            return result
+        finally:
+            self.depth -= 1
+
     def write(self, op: Any, given: tuple[Any, Any], result: Any) -> None:
         if not isinstance(result, (TensorBase, tuple, list)):
             return  # an answer that Python goes on with
-        name = self.program.add_step(op, *given)
+        self.keep(self.program.add_step(op, *given), result)
+
+    def keep(self, name: str, result: Any) -> None:
+        """The tensors of a step's result have names from now on."""
         if isinstance(result, TensorBase):
             self.know(result, name)
             return
-        for place, part in enumerate(result):
+        for place, part in enumerate(result if isinstance(result, (tuple, list)) else ()):
             if isinstance(part, TensorBase):
                 self.know(part, self.program.add_item(name, place))
 
@@ -172,6 +186,12 @@ def _recording(recorder: _Recorder) -> Iterator[None]:
                 delattr(Tensor, name)
             else:
                 setattr(Tensor, name, method)
+
+
+def scripted_call(callee: Any, run: Callable[..., Any], args: list[Any]) -> Any:
+    """A call of scripted code, which a trace notes as such."""
+    recorder = here.recorder
+    return run(*args) if recorder is None or recorder.depth else recorder.script(callee, run, args)
 
 
 class _WatchedSizes(Size):
