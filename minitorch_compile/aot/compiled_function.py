@@ -17,7 +17,7 @@ from minitorch_compile.aot.double_backward import Arguments, PlainProgram
 from minitorch_compile.aot.interpret import in_layout
 from minitorch_compile.aot.size_values import Values, with_values
 from minitorch_compile.autograd.edges import gradient_edge
-from minitorch_compile.autograd.node import FREED, Edge, Grad, Node, modified_inplace
+from minitorch_compile.autograd.node import FREED, NO_EDGE, Edge, Grad, Node, modified_inplace
 from minitorch_compile.autograd.op_node import twin
 from minitorch_compile.autograd.saved_tensors_hooks import Pack, Packed, Unpack
 from minitorch_compile.autograd.watching import tell, watchers
@@ -211,7 +211,8 @@ class CompiledNode(Node):
     def pack_saved(self, pack: Pack, unpack: Unpack) -> None:
         """Leaves the saved tensors to a pair of hooks."""
         assert self.saved is not None
-        self.saved = [Packed(x, pack, unpack, i in self.own) for i, x in enumerate(self.saved)]
+        results = {i: (self, index) for i, index in self.own.items()}
+        self.saved = [Packed(x, pack, unpack, results.get(i, NO_EDGE)) for i, x in enumerate(self.saved)]
         self.versions = None
 
     def release(self) -> None:

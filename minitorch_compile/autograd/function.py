@@ -24,9 +24,11 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from minitorch_compile.autograd.forward_mode_slot import registered_forward_mode
 from minitorch_compile.autograd.function_node import FunctionNode
 from minitorch_compile.autograd.node import Grad, Node
 from minitorch_compile.autograd.watching import tell, watchers
+from minitorch_compile.tensor.dispatch.dispatch import stacks
 from minitorch_compile.tensor.grad_mode import no_grad, state
 from minitorch_compile.tensor.numerics.dtype import FLOATING
 from minitorch_compile.tensor.tensor_base import TensorBase
@@ -74,9 +76,23 @@ class Function:
             " function with static forward method, and call it as MyFunction.apply(...)."
         )
 
+    @staticmethod
+    def jvp(ctx: Any, *grad_inputs: Any) -> Any:
+        """The tangents of the outputs, given those of the arguments: for forward mode."""
+        raise NotImplementedError(
+            "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
+        )
+
     @classmethod
     def apply(cls, *args: Any) -> Any:
         """Runs forward, and leaves a node behind if a tensor among the arguments requires grad."""
+        if stacks.transforms and registered_forward_mode().carry_tangents(args):
+            return registered_forward_mode().apply_function(cls, args)
+        return cls.applied(args)[1]
+
+    @classmethod
+    def applied(cls, args: Sequence[Any]) -> tuple[FunctionNode, Any]:
+        """What `apply` does with tensors that carry no tangents: the node, and what the caller gets."""
         ctx = cls.node_class(cls.__name__, cls.backward if cls.vjp is Function.vjp else cls.vjp, args)
         ctx.new_gradients = cls.new_gradients
         setup = getattr(cls, "setup_context", None)
@@ -85,13 +101,13 @@ class Function:
             if setup:
                 setup(ctx, args, result)
         if not (state.enabled and any(ctx.needs_input_grad)):
-            return result
+            return ctx, result
         several = isinstance(result, (tuple, list))
         cls._refuse_batches((*args, *(result if several else (result,))))
         outputs = ctx.attach(result if several else (result,), args)
         if watchers:
             tell(ctx)
-        return outputs if several else outputs[0]
+        return ctx, outputs if several else outputs[0]
 
     @classmethod
     def _refuse_batches(cls, values: Sequence[Any]) -> None:

@@ -10,7 +10,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from minitorch_compile.autograd.derivative_table import sum_to
@@ -45,6 +46,8 @@ class FunctionNode(Node):
         self._non_differentiable: set[int] = set()
         self._dirty: set[int] = set()
         self._materialize = True
+        self._for_forward: tuple[Any, ...] = ()
+        self._is_moving = False
 
     # ------------------------------------------------------------------------------------ what forward may ask for
 
@@ -59,7 +62,8 @@ class FunctionNode(Node):
         self._saved = tensors
 
     def save_for_forward(self, *tensors: Any) -> None:
-        """Does nothing: there is no forward mode that would ask for them."""
+        """Keeps tensors (or Nones) for jvp, which finds them under `saved_tensors`."""
+        self._for_forward = tensors
 
     def mark_non_differentiable(self, *outputs: Any) -> None:
         """These outputs will not require grad."""
@@ -123,15 +127,34 @@ class FunctionNode(Node):
         assert self._saved is not None
         if any(x is not None and x.is_fake for x in self._saved):  # a tracer's tensors have nothing to pack
             return
+        results = {i: (self, index) for i, index in self._saved_outputs.items()}
         self._saved = tuple(
-            None if x is None else Packed(x, pack, unpack, i in self._saved_outputs) for i, x in enumerate(self._saved)
+            None if x is None else Packed(x, pack, unpack, results.get(i, NO_EDGE)) for i, x in enumerate(self._saved)
         )
+
+    # ------------------------------------------------------------------------------------ forward mode
+
+    @contextmanager
+    def moving_forward(self) -> Iterator[None]:
+        """While jvp runs."""
+        self._is_moving = True
+        try:
+            yield
+        finally:
+            self._is_moving = False
+
+    def as_tangent(self, tangent: Any, x: Any) -> Any:
+        """What jvp gets for an argument: zeros for a tensor that doesn't move, unless it asked for None."""
+        still = tangent is None and isinstance(x, TensorBase) and x.dtype.category >= FLOATING
+        return ops.zeros_like(x) if still and self._materialize else tangent
 
     # ------------------------------------------------------------------------------------ backward
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
         """What was saved. RuntimeError once freed, or if one was modified in place since."""
+        if self._is_moving:
+            return self._for_forward
         if self._saved is None:
             raise RuntimeError(FREED)
         if any(isinstance(x, Packed) for x in self._saved):

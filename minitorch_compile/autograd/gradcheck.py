@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minitorch_compile.autograd.entry_points import grad
+from minitorch_compile.autograd.forward_mode_slot import registered_forward_mode
 from minitorch_compile.tensor import Tensor, enable_grad, from_numpy, no_grad, ops
 from minitorch_compile.tensor.numerics.dtype import FLOATING
 
@@ -47,16 +48,48 @@ def gradcheck(
 ) -> bool:
     """Whether the gradients of `func` at `inputs` agree with finite differences.
 
-    Checks every float64 or complex128 input that requires grad, against every floating-point output, and that a second
-    backward pass differs by no more than `nondet_tol`. GradcheckError if not, or False unless `raise_exception`.
-    ValueError if there is nothing to check, or in another dtype. The whole Jacobian is compared also with `fast_mode`;
+    Checks every float64 or complex128 input that requires grad, against every floating-point output: by the backward
+    pass, of which a second one may differ by no more than `nondet_tol`, with `check_batched_grad` by a batch of them,
+    and with `check_forward_ad` by tangents. GradcheckError if not, or False unless `raise_exception`. ValueError if
+    there is nothing to check, or in another dtype. The whole Jacobian is compared also with `fast_mode`;
     `check_undefined_grad`, `check_grad_dtypes` and `masked` are about what can't occur here.
     """
-    if check_forward_ad or check_batched_grad or check_batched_forward_grad or not check_backward_ad:
-        raise NotImplementedError(
-            "gradcheck: only the backward pass is checked: there is no forward mode, nor vmap, here"
-        )
+    _check_modes(check_forward_ad, check_backward_ad, check_batched_grad, check_batched_forward_grad)
     inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
+    checked = _checked_inputs(inputs)
+    outputs = _outputs(func, inputs)
+    differentiable = [(o, x) for o, x in enumerate(outputs) if x.requires_grad]
+    allowed = Tolerances(atol, rtol, nondet_tol)
+    for (o, output), i in itertools.product(differentiable, checked):
+        numerical = _numerical(func, inputs, i, o, eps)
+        problem = _forward_difference(func, inputs, i, o, numerical, allowed) if check_forward_ad else ""
+        if not problem and check_backward_ad:
+            problem = _difference(inputs, i, o, output, numerical, allowed)
+        if not problem and check_batched_grad:
+            problem = _batched_difference(output, inputs[i], o, i, allowed)
+        if problem and raise_exception:
+            raise GradcheckError(problem)
+        if problem:
+            return False
+    return True
+
+
+def _check_modes(forward: bool, backward: bool, batched: bool, batched_forward: bool) -> None:
+    if not (forward or backward):
+        raise AssertionError("Expected at least one of check_forward_ad or check_backward_ad to be True")
+    if batched and not backward:
+        raise AssertionError("Setting check_batched_grad=True requires check_backward_ad to be True")
+    if batched_forward and not forward:
+        raise AssertionError("Setting check_batched_forward_grad=True requires check_forward_ad to be True")
+    if batched_forward:
+        raise NotImplementedError(
+            "gradcheck: check_batched_forward_grad is not offered: a level of dual numbers holds no batch of tangents;"
+            " compare torch.func.vmap of torch.func.jvp with a loop instead"
+        )
+
+
+def _checked_inputs(inputs: Sequence[Any]) -> list[int]:
+    """Which inputs are differentiated. ValueError if none is, or one that is too coarse."""
     checked = [i for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.requires_grad]
     if not checked:
         raise ValueError(
@@ -67,15 +100,7 @@ def gradcheck(
             raise ValueError(
                 f"gradcheck: input {i} must be float64 for finite differences to mean anything, got {inputs[i].dtype}"
             )
-    outputs = _outputs(func, inputs)
-    differentiable = [(o, x) for o, x in enumerate(outputs) if x.requires_grad]
-    for (o, output), i in itertools.product(differentiable, checked):
-        problem = _difference(func, inputs, i, o, output, eps, Tolerances(atol, rtol, nondet_tol))
-        if problem and raise_exception:
-            raise GradcheckError(problem)
-        if problem:
-            return False
-    return True
+    return checked
 
 
 class Tolerances(NamedTuple):
@@ -86,23 +111,11 @@ class Tolerances(NamedTuple):
     nondet_tol: float
 
 
-def _difference(
-    func: Callable[..., Any],
-    inputs: Sequence[Any],
-    i: int,
-    o: int,
-    output: Any,
-    eps: float,
-    allowed: Tolerances,
-) -> str:
+def _difference(inputs: Sequence[Any], i: int, o: int, output: Any, numerical: np.ndarray, allowed: Tolerances) -> str:
     """What is wrong with the gradient of one output by one input; empty if nothing is."""
     analytical = _analytical(output, inputs[i])
-    numerical = _numerical(func, inputs, i, o, eps)
     if not np.allclose(analytical, numerical, allowed.rtol, allowed.atol, equal_nan=True):
-        return (
-            f"Jacobian mismatch for output {o} with respect to input {i},\nnumerical: {numerical}\nanalytical:"
-            f" {analytical}"
-        )
+        return _mismatch("Jacobian mismatch", o, i, numerical, analytical)
     again = _analytical(output, inputs[i], only_first=True)
     if not np.allclose(analytical[: len(again)], again, rtol=0, atol=allowed.nondet_tol, equal_nan=True):
         return (
@@ -111,6 +124,34 @@ def _difference(
             f" nondeterminism was {allowed.nondet_tol}."
         )
     return ""
+
+
+def _mismatch(what: str, o: int, i: int, numerical: np.ndarray, analytical: np.ndarray) -> str:
+    return f"{what} for output {o} with respect to input {i},\nnumerical: {numerical}\nanalytical: {analytical}"
+
+
+def _forward_difference(
+    func: Callable[..., Any], inputs: Sequence[Any], i: int, o: int, numerical: np.ndarray, allowed: Tolerances
+) -> str:
+    """What is wrong with the derivative of one output by one input that tangents give."""
+    analytical = _analytical_forward(func, inputs, i, o, len(numerical))
+    if np.allclose(analytical, numerical, allowed.rtol, allowed.atol, equal_nan=True):
+        return ""
+    return _mismatch("Jacobian computed with forward mode mismatch", o, i, numerical, analytical)
+
+
+def _batched_difference(output: Any, x: Any, o: int, i: int, allowed: Tolerances) -> str:
+    """What is wrong with two gradients that are computed as a batch."""
+    upper = [_generic_like(output, 1), _generic_like(output, 1).flip(0) if output.dim() else _generic_like(output, 1)]
+    loop = [grad(output, x, u, retain_graph=True, allow_unused=True)[0] for u in upper]
+    (batch,) = grad(output, x, ops.stack(upper), retain_graph=True, allow_unused=True, is_grads_batched=True)
+    if loop[0] is None or batch is None:
+        return (
+            "" if loop[0] is batch else f"For output {o} and input {i}, only one of a batch and a loop has gradients."
+        )
+    if np.allclose(batch.detach().array, np.stack([g.detach().array for g in loop]), allowed.rtol, allowed.atol):
+        return ""
+    return f"For output {o} and input {i}: gradients computed as a batch differ from those of a loop."
 
 
 def gradgradcheck(
@@ -185,6 +226,21 @@ def _analytical(output: Any, x: Any, only_first: bool = False) -> np.ndarray:
         (g,) = grad(output, x, upper, retain_graph=True, allow_unused=True)
         rows.append(_real_numbers(np.zeros(x.numel(), x.dtype.numpy) if g is None else ops.detach(g).array))
     return np.stack(rows) if rows else np.zeros((0, _real_numbers(x.array).size))
+
+
+def _analytical_forward(func: Callable[..., Any], inputs: Sequence[Any], i: int, o: int, rows: int) -> np.ndarray:
+    """The same Jacobian by tangents: a column for each number of the input, which moves alone."""
+    forward_mode, x = registered_forward_mode(), inputs[i]
+    directions = (1, 1j) if x.dtype.numpy.kind == "c" else (1,)
+    columns = []
+    for place, direction in itertools.product(range(x.numel()), directions):
+        one = np.zeros(x.numel(), x.dtype.numpy)
+        one[place] = direction
+        with forward_mode.dual_level():
+            moving = forward_mode.make_dual(x, from_numpy(one.reshape(tuple(x.shape))))
+            tangent = forward_mode.unpack_dual(_outputs(func, [*inputs[:i], moving, *inputs[i + 1 :]])[o]).tangent
+            columns.append(np.zeros(rows) if tangent is None else _real_numbers(ops.detach(tangent).array))
+    return np.stack(columns, axis=1) if columns else np.zeros((rows, 0))
 
 
 def _real_numbers(array: np.ndarray) -> np.ndarray:

@@ -16,12 +16,15 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 from minitorch_compile.autograd.edges import gradient_edge
-from minitorch_compile.autograd.node import FREED, Grad, Node
+from minitorch_compile.autograd.node import FREED, NO_EDGE, Edge, Grad, Node
 from minitorch_compile.autograd.op_node import OpNode, _as_result, twin
 from minitorch_compile.autograd.watching import watchers
+from minitorch_compile.tensor import Op
+from minitorch_compile.tensor.grad_mode import no_grad
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 Pack = Callable[[Any], Any]
@@ -85,18 +88,31 @@ class _Packing:
 _packing = _Packing()
 
 
+WRITTEN_BY_PACK_HOOK = (
+    "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook can not be"
+    " modified by in-place operations as this can lead to unexpected side-effects: return a new tensor."
+)
+
+
 class Packed:
     """What a pack hook returned, and what is needed to put the unpacked tensor back into the graph."""
 
-    def __init__(self, x: Any, pack: Pack, unpack: Unpack, is_output: bool) -> None:
-        self.edge = (None, 0) if is_output else gradient_edge(x)
-        self.is_leaf = not is_output and x.grad_fn is None
+    def __init__(self, x: Any, pack: Pack, unpack: Unpack, result_of: Edge = NO_EDGE) -> None:
+        """`result_of`: the node itself and which of its results `x` is, if it is one: the node keeps a twin of that."""
+        maker, index = result_of
+        self.edge = gradient_edge(x) if maker is None else NO_EDGE
+        self.is_leaf = maker is None and x.grad_fn is None
         self.unpack = unpack
-        self.content = pack(twin(x))
+        version = x.storage.version
+        with no_grad():
+            self.content = pack(x if maker is None else _as_result(x, maker, index))
+        if x.storage.version != version:
+            raise RuntimeError(WRITTEN_BY_PACK_HOOK)
 
     def tensor(self) -> Any:
         """The tensor again, with its history."""
-        result = self.unpack(self.content)
+        with no_grad():
+            result = self.unpack(self.content)
         if not isinstance(result, TensorBase):
             raise TypeError(
                 "Output of saved tensor unpack_hook expected to be a Tensor but got result of type"
@@ -130,11 +146,27 @@ class PackedOpNode(OpNode):
         packed = self.parameters, self.outputs, self.kept
         self.kept = [(x, version) for x, version in self.kept if not isinstance(x, Packed)]
         try:
-            self.parameters = [_unpacked(p) for p in self.parameters]
-            self.outputs = _unpacked(self.outputs)
+            parameters = list(self.parameters)
+            for position in saving_order(self.op):
+                parameters[position] = _unpacked(parameters[position])
+            self.parameters, self.outputs = parameters, _unpacked(self.outputs)
             return super().apply(grads, wanted, maker)
         finally:
             self.parameters, self.outputs, self.kept = packed
+
+
+@cache
+def _packed_class(name: str) -> type[PackedOpNode]:
+    """The class of these nodes that has the name of the others': programs that draw graphs see no difference."""
+    return type(name, (PackedOpNode,), {"__slots__": (), "__doc__": PackedOpNode.__doc__})
+
+
+@cache
+def saving_order(op: Op) -> list[int]:
+    """The positions of an op's parameters in the order in which PyTorch saves them, and hooks see them: that of their
+    names, of which the first is `self` in most ops."""
+    names = ["self" if name == "input" else name for name in op.parameters]
+    return sorted(range(len(names)), key=names.__getitem__)
 
 
 def pack_op_node(node: OpNode, pack: Pack, unpack: Unpack) -> None:
@@ -142,22 +174,24 @@ def pack_op_node(node: OpNode, pack: Pack, unpack: Unpack) -> None:
     kept = {id(x) for x, _ in node.kept}
     if not kept or any(x.is_fake for x, _ in node.kept):  # a tracer's tensors have nothing to pack
         return
-    packed: dict[int, Packed] = {}
+    packed: list[Packed] = []
 
-    def replace(value: Any, is_output: bool) -> Any:
+    def replace(value: Any, result_of: Edge = NO_EDGE) -> Any:
         if type(value) is tuple:
-            return tuple(replace(item, is_output) for item in value)
+            maker, _ = result_of
+            return tuple(replace(item, NO_EDGE if maker is None else (maker, i)) for i, item in enumerate(value))
         if id(value) not in kept:
             return value
-        if id(value) not in packed:
-            packed[id(value)] = Packed(value, pack, unpack, is_output)
-        return packed[id(value)]
+        packed.append(Packed(value, pack, unpack, result_of))
+        return packed[-1]
 
     assert node.parameters is not None
-    node.parameters = [replace(value, False) for value in node.parameters]
-    node.outputs = replace(node.outputs, True)
-    node.kept = [(p, 0) for p in packed.values()]  # so that release() knows of something to let go
-    node.__class__ = PackedOpNode
+    parameters = list(node.parameters)
+    for position in saving_order(node.op):
+        parameters[position] = replace(parameters[position])
+    node.parameters, node.outputs = parameters, replace(node.outputs, (node, 0))
+    node.kept = [(p, 0) for p in packed]  # so that release() knows of something to let go
+    node.__class__ = _packed_class(type(node).__name__)
 
 
 class SavedTensor:
@@ -184,14 +218,14 @@ class SavedTensor:
                 "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of"
                 " hooks is allowed at a time."
             )
-        packed = Packed(value, pack_hook, unpack_hook, position is None)
+        packed = Packed(value, pack_hook, unpack_hook, (node, 0) if position is None else NO_EDGE)
         if position is None:
             node.outputs = packed
         else:
             node.parameters = [*node.parameters[:position], packed, *node.parameters[position + 1 :]]
         others = [kept for kept in node.kept if kept[0] is not value or any(x is value for x in node.parameters)]
         node.kept = [*others, (packed, 0)]
-        node.__class__ = PackedOpNode
+        node.__class__ = _packed_class(type(node).__name__)
 
 
 def _unpacked(value: Any) -> Any:

@@ -45,7 +45,7 @@ class DualLevel:
         tangents = tuple(tangent_of(_at(bound, place), self) for place in places)
         result, moved = jvp(lambda *given: _without_whole(op(*_with(bound, places, given))), primals, tangents)
         values = op(*args, **kwargs)  # as it is: a view stays one
-        return self._carrying(values, moved if isinstance(values, (tuple, list)) else moved)
+        return self.carrying(values, moved if isinstance(values, (tuple, list)) else moved)
 
     def _in_place(self, op: Any, bound: tuple[Any, ...]) -> Any:
         result = self.process(op.functional, bound, {})
@@ -54,13 +54,14 @@ class DualLevel:
         bound[0].__dict__["_dual"] = (self, moved if moved is not None else ops.zeros_like(result))
         return bound[0]
 
-    def _carrying(self, values: Any, moved: Any) -> Any:
+    def carrying(self, values: Any, moved: Any) -> Any:
+        """The values, each with its tangent."""
         if isinstance(values, Tensor):
             if values.dtype.category >= FLOATING:
                 values.__dict__["_dual"] = (self, moved)
             return values
         for value, tangent in zip(values, moved, strict=True):
-            self._carrying(value, tangent)
+            self.carrying(value, tangent)
         return values
 
 
@@ -166,6 +167,25 @@ def _without_tangent(tensor: Any) -> Any:
     result = _plain(tensor)
     result.__dict__.pop("_dual", None)
     return result
+
+
+# ------------------------------------------------------------------------------------------ functions of the user's
+
+
+def carry_tangents(values: Sequence[Any]) -> bool:
+    """Whether one of them carries a tangent at the level that runs."""
+    return bool(_levels) and any(tangent_of(x, _levels[-1]) is not None for x in values)
+
+
+def apply_function(function: Any, args: Sequence[Any]) -> Any:
+    """An autograd.Function of arguments with tangents: its forward sees none, its `jvp` gets them and says how the
+    results move."""
+    level = _levels[-1]
+    tangents = [tangent_of(x, level) for x in args]
+    ctx, result = function.applied([x if v is None else _without_tangent(x) for x, v in zip(args, tangents)])
+    with ctx.moving_forward():
+        moved = function.jvp(ctx, *(ctx.as_tangent(v, x) for x, v in zip(args, tangents)))
+    return level.carrying(result, moved)
 
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]

@@ -146,8 +146,13 @@ def end_recording(watched: Sequence[Any]) -> None:
 
 @graph_step
 def is_tracked(tensors: Sequence[Any], levels: LevelsAndSizes) -> bool:
-    """Whether tensors depend on a leaf of the user's, or of a recording that still runs."""
-    return _reaches_a_leaf_in_use([bottom(Levels(levels).stripped(x)).grad_fn for x in tensors])
+    """Whether tensors depend on a leaf of the user's, or of a recording that still runs, or are one."""
+    values = [bottom(Levels(levels).stripped(x)) for x in tensors]
+    return any(_is_leaf_in_use(x) for x in values) or _reaches_a_leaf_in_use([x.grad_fn for x in values])
+
+
+def _is_leaf_in_use(x: Any) -> bool:
+    return x.requires_grad and x.grad_fn is None and getattr(x, "is_in_use", True)
 
 
 def _reaches_a_leaf_in_use(roots: Sequence[Node | None]) -> bool:

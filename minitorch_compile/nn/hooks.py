@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
@@ -19,31 +20,38 @@ from minitorch_compile.user_warnings import warn_user
 Args = tuple[Any, ...]
 
 
-class Hooks(dict[int, tuple[Callable[..., Any], bool, bool]]):
-    """Hooks in the order they run, each with whether it wants the keyword arguments too, and whether it is to run even
-    if forward fails."""
-
-    def add(
-        self, hook: Callable[..., Any], prepend: bool, with_kwargs: bool = False, always_call: bool = False
-    ) -> RemovableHandle:
-        """Registers a hook, in front of the others if `prepend`."""
-        handle = RemovableHandle(self)
-        rest = dict(self) if prepend else {}
-        if prepend:
-            self.clear()
-        self[handle.id] = (hook, with_kwargs, always_call)
-        self.update(rest)
-        return handle
+Hooks = OrderedDict[int, Callable[..., Any]]  # by their handles' numbers, in the order they run
 
 
 class ModuleHooks:
     """All hooks of a module that take part in calling it."""
 
     def __init__(self) -> None:
-        self.forward_pre = Hooks()
-        self.forward = Hooks()
-        self.backward_pre = Hooks()
-        self.backward = Hooks()
+        self.forward_pre: Hooks = OrderedDict()
+        self.forward: Hooks = OrderedDict()
+        self.backward_pre: Hooks = OrderedDict()
+        self.backward: Hooks = OrderedDict()
+        self.with_kwargs: dict[int, bool] = {}  # the numbers of those that get the keyword arguments, too
+        self.always_called: dict[int, bool] = {}  # and of those that run even if forward fails
+
+    def add(
+        self,
+        hooks: Hooks,
+        hook: Callable[..., Any],
+        prepend: bool,
+        with_kwargs: bool = False,
+        always_call: bool = False,
+    ) -> RemovableHandle:
+        """Registers a hook of one kind, in front of the others if `prepend`."""
+        handle = RemovableHandle(hooks, extra_dict=[self.with_kwargs, self.always_called])
+        hooks[handle.id] = hook
+        if prepend:
+            hooks.move_to_end(handle.id, last=False)
+        if with_kwargs:
+            self.with_kwargs[handle.id] = True
+        if always_call:
+            self.always_called[handle.id] = True
+        return handle
 
     def any(self) -> bool:
         """Whether one is registered."""
@@ -51,7 +59,7 @@ class ModuleHooks:
 
     def call(self, module: Any, args: Args, kwargs: dict[str, Any]) -> Any:
         """module.forward with everything that belongs before and after it."""
-        if any(always for _, _, always in self.forward.values()):
+        if self.always_called:
             return self._call_surely(module, args, kwargs)
         return self._call(module, args, kwargs, set())
 
@@ -59,13 +67,14 @@ class ModuleHooks:
         args, kwargs = self._before(module, args, kwargs)
         if not (self.backward or self.backward_pre):
             return self._after(module, args, kwargs, module.forward(*args, **kwargs), ran)
-        watch = GradientWatch(module, _functions(self.backward), _functions(self.backward_pre))
+        watch = GradientWatch(module, list(self.backward.values()), list(self.backward_pre.values()))
         args = watch.inputs(args)
         return watch.outputs(self._after(module, args, kwargs, module.forward(*args, **kwargs), ran))
 
     def _before(self, module: Any, args: Args, kwargs: dict[str, Any]) -> tuple[Args, dict[str, Any]]:
         """The arguments, as the hooks leave them."""
-        for hook, with_kwargs, _ in list(self.forward_pre.values()):
+        for key, hook in list(self.forward_pre.items()):
+            with_kwargs = key in self.with_kwargs
             result = hook(module, args, kwargs) if with_kwargs else hook(module, args)
             if result is None:
                 continue
@@ -81,9 +90,9 @@ class ModuleHooks:
 
     def _after(self, module: Any, args: Args, kwargs: dict[str, Any], output: Any, ran: set[int]) -> Any:
         """The output, as the hooks leave it. `ran` collects the hooks that were called."""
-        for key, (hook, with_kwargs, _) in list(self.forward.items()):
+        for key, hook in list(self.forward.items()):
             ran.add(key)
-            result = hook(module, args, kwargs, output) if with_kwargs else hook(module, args, output)
+            result = hook(module, args, kwargs, output) if key in self.with_kwargs else hook(module, args, output)
             if result is not None:
                 output = result
         return output
@@ -94,14 +103,10 @@ class ModuleHooks:
         try:
             return self._call(module, args, kwargs, ran)
         except Exception:
-            for key, (hook, with_kwargs, always) in list(self.forward.items()):
-                if always and key not in ran:
-                    _last_word(hook, (module, args, kwargs, None) if with_kwargs else (module, args, None))
+            for key, hook in list(self.forward.items()):
+                if key in self.always_called and key not in ran:
+                    _last_word(hook, (module, args, kwargs, None) if key in self.with_kwargs else (module, args, None))
             raise
-
-
-def _functions(hooks: Hooks) -> list[Callable[..., Any]]:
-    return [hook for hook, _, _ in hooks.values()]
 
 
 def _last_word(hook: Callable[..., Any], args: Args) -> None:

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 from minitorch_compile.frame_marks import entry_point
 from minitorch_compile.nn.compiler_slot import registered_compiler
-from minitorch_compile.nn.hooks import Hooks, ModuleHooks, RemovableHandle
+from minitorch_compile.nn.hooks import ModuleHooks, RemovableHandle
 from minitorch_compile.nn.module_conversion import ModuleConversion
 from minitorch_compile.nn.module_html import to_html
 from minitorch_compile.nn.module_state import _EXTRA_STATE_KEY_SUFFIX, ModuleState, _IncompatibleKeys  # noqa: F401  as there
@@ -29,9 +29,9 @@ AnyModule = TypeVar("AnyModule", bound="Module")
 
 
 def _hooks_named(kind: str) -> Any:
-    """PyTorch's name for the hooks of one kind, for programs that clear or count them."""
+    """PyTorch's name for the hooks of one kind, for programs that look for one, clear or count them."""
 
-    def get(self: Module) -> Hooks:
+    def get(self: Module) -> Any:
         return getattr(self._hooks(), kind)
 
     def set(self: Module, hooks: dict[int, Any]) -> None:
@@ -98,7 +98,7 @@ class Module(ModuleConversion, ModuleState):
 
         `with_kwargs`: `hook(module, args, kwargs)`, which returns None or (args, kwargs).
         """
-        return self._hooks().forward_pre.add(hook, prepend, with_kwargs)
+        return self._hooks().add(self._hooks().forward_pre, hook, prepend, with_kwargs)
 
     def register_forward_hook(
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
@@ -107,14 +107,14 @@ class Module(ModuleConversion, ModuleState):
 
         `with_kwargs`: `hook(module, args, kwargs, output)`. `always_call`: also if forward raises, with None.
         """
-        return self._hooks().forward.add(hook, prepend, with_kwargs, always_call)
+        return self._hooks().add(self._hooks().forward, hook, prepend, with_kwargs, always_call)
 
     def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """`hook(module, grad_input, grad_output)` runs when the gradients of the inputs are known.
 
         Both are tuples with None where there is no gradient. What it returns, if not None, becomes grad_input.
         """
-        return self._hooks().backward.add(hook, prepend)
+        return self._hooks().add(self._hooks().backward, hook, prepend)
 
     def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Deprecated: the same as register_full_backward_hook."""
@@ -125,12 +125,14 @@ class Module(ModuleConversion, ModuleState):
 
         What it returns, if not None, becomes grad_output.
         """
-        return self._hooks().backward_pre.add(hook, prepend)
+        return self._hooks().add(self._hooks().backward_pre, hook, prepend)
 
     _forward_pre_hooks = _hooks_named("forward_pre")
     _forward_hooks = _hooks_named("forward")
     _backward_pre_hooks = _hooks_named("backward_pre")
     _backward_hooks = _hooks_named("backward")
+    _forward_pre_hooks_with_kwargs = _forward_hooks_with_kwargs = _hooks_named("with_kwargs")
+    _forward_hooks_always_called = _hooks_named("always_called")
 
     def __getstate__(self) -> dict[str, Any]:
         # Compiled code belongs to this process and this object: what is copied or saved is the module.

@@ -7,5 +7,6 @@
 
 from minitorch_compile import pytree as _pytree
 from minitorch_compile.utils import benchmark, checkpoint, data, dlpack, flop_counter, model_zoo
+from minitorch_compile.utils.swapping import swap_tensors
 
-__all__ = ["benchmark", "checkpoint", "data", "dlpack", "flop_counter", "model_zoo"]
+__all__ = ["benchmark", "checkpoint", "data", "dlpack", "flop_counter", "model_zoo", "swap_tensors"]

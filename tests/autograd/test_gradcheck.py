@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from minitorch_compile import from_numpy, ones, tensor
+from minitorch_compile import complex128, from_numpy, ones, tensor
 from minitorch_compile.autograd import Function, GradcheckError, gradcheck, gradgradcheck
 from minitorch_compile.tensor import float64
 
@@ -27,8 +27,8 @@ class SquareWithADetachedGradient(WrongSquare):
         return upper * ctx.saved_tensors[0].detach() * 2
 
 
-def leaf(*values):
-    return tensor(list(values), dtype=float64, requires_grad=True)
+def leaf(*values, dtype=float64):
+    return tensor(list(values), dtype=dtype, requires_grad=True)
 
 
 def test_a_wrong_gradient():
@@ -111,7 +111,69 @@ def test_gradients_of_gradients_with_strided_output_gradients():
     assert gradgradcheck(lambda x: x.exp() * x, x, gen_non_contig_grad_outputs=True)
 
 
+class Exponential(Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = x.exp()
+        ctx.save_for_backward(y)
+        ctx.save_for_forward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, upper):
+        return upper * ctx.saved_tensors[0]
+
+    @staticmethod
+    def jvp(ctx, tangent):
+        return tangent * ctx.saved_tensors[0]
+
+
+class ExponentialThatMovesWrongly(Exponential):
+    @staticmethod
+    def jvp(ctx, tangent):
+        return tangent * 3
+
+
+class ExponentialWithoutJvp(Exponential):
+    jvp = Function.jvp
+
+
+@pytest.mark.parametrize("func", [Exponential.apply, lambda x: x.sin() * x, lambda x: x.abs()])
+@pytest.mark.parametrize("x", [leaf(0.3, -0.7), leaf(0.3 + 0.5j, -0.7 + 0.1j, dtype=complex128)])
+def test_tangents_are_checked(func, x):
+    if func != Exponential.apply or x.dtype is float64:  # that formula is one for real numbers
+        assert gradcheck(func, x, check_forward_ad=True, check_batched_grad=True)
+
+
+def test_wrong_tangents():
+    x, wrong = leaf(0.3, -0.7), ExponentialThatMovesWrongly.apply
+    assert gradcheck(wrong, x)
+    with pytest.raises(
+        GradcheckError, match="computed with forward mode mismatch for output 0 with respect to input 0"
+    ):
+        gradcheck(wrong, x, check_forward_ad=True, check_backward_ad=False)
+    assert not gradcheck(wrong, x, check_forward_ad=True, raise_exception=False)
+    with pytest.raises(NotImplementedError, match="You must implement the jvp function"):
+        gradcheck(ExponentialWithoutJvp.apply, x, check_forward_ad=True)
+
+
+def test_forward_over_reverse():
+    assert gradgradcheck(lambda x: x.sin() * x, leaf(0.3, -0.7), check_fwd_over_rev=True)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"check_backward_ad": False}, "at least one of check_forward_ad or check_backward_ad"),
+        ({"check_batched_forward_grad": True}, "requires check_forward_ad"),
+        ({"check_batched_grad": True, "check_backward_ad": False, "check_forward_ad": True}, "check_backward_ad"),
+    ],
+)
+def test_modes_that_contradict_each_other(options, message):
+    with pytest.raises(AssertionError, match=message):
+        gradcheck(lambda x: x * 2, leaf(1.0), **options)
+
+
 def test_what_is_not_there_is_refused():
-    x = tensor([1.0], dtype=float64, requires_grad=True)
-    with pytest.raises(NotImplementedError, match="no forward mode"):
-        gradcheck(lambda x: x * 2, x, check_forward_ad=True)
+    with pytest.raises(NotImplementedError, match="check_batched_forward_grad is not offered"):
+        gradcheck(lambda x: x * 2, leaf(1.0), check_forward_ad=True, check_batched_forward_grad=True)

@@ -25,7 +25,6 @@ class TestSavedTensors:
 
         def pack(x):
             log.append("pack")
-            assert not x.requires_grad
             return x.clone()
 
         def unpack(x):
@@ -35,10 +34,36 @@ class TestSavedTensors:
         x = leaf()
         with graph.saved_tensors_hooks(pack, unpack):
             y = (x * x).exp()
-        assert log == ["pack", "pack"]
+        assert log == ["pack", "pack", "pack"]  # both factors of x * x are the same tensor, kept twice
         y.sum().backward()
-        assert log[2:] == ["unpack", "unpack", "unpack"]  # both factors of x * x are the same tensor
+        assert log[3:] == ["unpack", "unpack", "unpack"]
         assert_close(x.grad, (2 * x * (x * x).exp()).detach())
+
+    def test_in_the_order_of_their_names_and_with_their_history(self):
+        """As PyTorch 2.13 calls the hooks: `other` comes before `self`, and what the tensors were made by is seen."""
+        log = []
+
+        def noted(x):
+            log.append((x.tolist(), None if x.grad_fn is None else type(x.grad_fn).__name__, torch.is_grad_enabled()))
+            return x
+
+        x = leaf()
+        doubled = x * 2
+        with graph.saved_tensors_hooks(noted, noted):
+            y = x * doubled
+            z = y.sqrt()
+        assert type(z.grad_fn).__name__ == "SqrtBackward0"
+        inputs = [([2.0, 4.0], "MulBackward0", False), ([1.0, 2.0], None, False)]
+        result = [(z.tolist(), "SqrtBackward0", False)]
+        assert log == inputs + result
+        log.clear()
+        z.sum().backward()
+        assert log == result + inputs
+
+    def test_a_pack_hook_may_not_write(self):
+        x = leaf() * 1
+        with graph.saved_tensors_hooks(lambda t: t.mul_(2), lambda t: t), pytest.raises(RuntimeError, match="in place"):
+            x.exp()
 
     def test_a_second_derivative_finds_its_way_through_them(self):
         x = leaf()

@@ -51,3 +51,45 @@ def test_functionalize_gives_what_the_function_gives():
     assert (torch.func.functionalize(program)(x).tolist(), x.tolist()) == ([4, 4], [2, 2])
     with pytest.raises(RuntimeError, match="invalid argument for remove=views"):
         torch.func.functionalize(program, remove="views")
+
+
+@pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
+def test_values_that_require_grad_move_no_differently(function):
+    """A tangent that an operation passes on as it is was once taken for a constant."""
+    x, v = torch.tensor([0.5, 1.5, 1.0]), torch.tensor([1.0, -2.0, 0.5])
+    expected = torch.func.jvp(function, (x,), (v,))[1]
+    tracked = x.clone().requires_grad_()
+    assert torch.equal(torch.func.jvp(function, (tracked,), (v,))[1], expected)
+    with fwAD.dual_level():
+        tangent = fwAD.unpack_dual(function(fwAD.make_dual(tracked, v))).tangent
+    torch.testing.assert_close(tangent.detach(), expected)
+
+
+def test_a_sum_of_two_values_that_require_grad():
+    x = torch.tensor([0.5, 1.5], requires_grad=True)
+    v = torch.tensor([1.0, -2.0])
+    assert torch.func.jvp(lambda a, b: a + b, (x, x * 2), (v, v))[1].tolist() == [2.0, -4.0]
+
+
+class Product(torch.autograd.Function):
+    """x * y * factor, and x + y."""
+
+    @staticmethod
+    def forward(ctx, x, y, factor):
+        ctx.save_for_forward(x, y)
+        ctx.factor = factor
+        return x * y * factor, x + y
+
+    @staticmethod
+    def jvp(ctx, moved_x, moved_y, moved_factor):
+        x, y = ctx.saved_tensors
+        assert moved_factor is None
+        return (moved_x * y + moved_y * x) * ctx.factor, moved_x + moved_y
+
+
+def test_a_function_of_the_users_says_itself_how_it_moves():
+    with fwAD.dual_level():
+        dual = fwAD.make_dual(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 0.0]))
+        product, total = Product.apply(dual, torch.tensor([3.0, 4.0]), 2.0)
+        assert fwAD.unpack_dual(product).tangent.tolist() == [6.0, 0.0]
+        assert fwAD.unpack_dual(total).tangent.tolist() == [1.0, 0.0]

@@ -83,3 +83,22 @@ def test_stacking_checks_its_models():
         stack_module_state([nn.Linear(1, 1), nn.Linear(1, 1).eval()])
     with pytest.raises(RuntimeError, match="in all of the models or in none"):
         stack_module_state([nn.Linear(1, 1), nn.Linear(1, 1).requires_grad_(False)])
+
+
+def test_functorchs_first_functions_of_modules():
+    from minitorch_compile._functorch import combine_state_for_ensemble, make_functional, make_functional_with_buffers
+
+    model = torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.BatchNorm1d(2)).eval()
+    x = torch.ones(4, 3)
+    func, params, buffers = make_functional_with_buffers(model, disable_autograd_tracking=True)
+    torch.testing.assert_close(func(params, buffers, x), model(x).detach())
+    assert [p.requires_grad for p in params] == [False] * 4
+    assert params[0] is not model[0].weight
+    doubled = func([p * 2 for p in params], buffers, x)
+    assert torch.equal(model(x), func(params, buffers, x)) and not torch.equal(doubled, model(x))
+    with pytest.raises(RuntimeError, match="has buffers"):
+        make_functional(model)
+    plain, weights = make_functional(torch.nn.Linear(3, 2))
+    assert plain([torch.ones_like(w) for w in weights], x).tolist() == [[4.0, 4.0]] * 4
+    one, stacked, _ = combine_state_for_ensemble([torch.nn.Linear(3, 2) for _ in range(5)])
+    assert torch.func.vmap(one, in_dims=(0, None, None))(stacked, (), x).shape == (5, 4, 2)

@@ -103,6 +103,15 @@ def test_resized_as_in_pytorch(x, how, expected):
         assert actual.flatten().tolist() == pytest.approx(expected, abs=tolerance)
 
 
+def test_places_are_rounded_once_as_by_pytorchs_fused_multiplication():
+    """Two pixels that differ by 10,000 show where between them PyTorch 2.13 looks."""
+    stripes = torch.tensor([[[0.0, 1e4] * 60]])
+    wider = F.interpolate(stripes, size=163, mode="linear").flatten()
+    assert wider[[87, 2]].tolist() == pytest.approx([828.208923, 6595.091797], abs=2e-3)
+    smoothed = F.interpolate(stripes[None], size=(1, 77), mode="bilinear", antialias=True).flatten()
+    assert smoothed[[50, 60, 70]].tolist() == pytest.approx([4514.426758, 4538.259766, 5154.939941], abs=2e-3)
+
+
 def test_a_scale_factor_that_changes_no_size():
     """PyTorch's modes differ in whether it counts then."""
     x = torch.arange(4.0).view(1, 1, 4) ** 2

@@ -47,6 +47,26 @@ class TestForward:
         module._forward_pre_hooks = OrderedDict()
         assert module(ones(1)).item() == 2
 
+    def test_a_hook_is_found_by_its_class(self):
+        class Hook:
+            def __call__(self, module, args, kwargs, output):
+                return output + kwargs["y"]
+
+        module = Double()
+        handle = module.register_forward_hook(Hook(), with_kwargs=True, always_call=True)
+        assert [type(hook) for hook in module._forward_hooks.values()] == [Hook]
+        assert list(module._forward_hooks_with_kwargs) == list(module._forward_hooks_always_called) == [handle.id]
+        assert module(ones(1), y=3).item() == 5
+        handle.remove()
+        assert not (module._forward_hooks or module._forward_hooks_with_kwargs or module._forward_hooks_always_called)
+
+    def test_prepended_hooks_run_first(self):
+        module, order = Double(), []
+        for name, first in (("a", False), ("b", True), ("c", False), ("d", True)):
+            module.register_forward_pre_hook(lambda module, args, name=name: order.append(name), prepend=first)
+        module(ones(1))
+        assert order == ["d", "b", "a", "c"]
+
     def test_a_module_that_never_called_init_can_be_called(self):
         class Bare(nn.Module):
             def __init__(self):

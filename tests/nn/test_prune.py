@@ -71,3 +71,14 @@ def test_wrong_amounts_are_refused_and_leave_all_as_it_was(layer):
     prune.remove(layer, "weight")
     with pytest.raises(ValueError, match="Parameter 'weight' of module .* has to be pruned before pruning can be"):
         prune.remove(layer, "weight")
+
+
+def test_chance_prunes_the_entries_that_drew_the_largest_numbers():
+    """As in PyTorch, so that one seed prunes the same weights."""
+    layer = nn.Linear(4, 3)
+    torch.manual_seed(0)
+    drawn = torch.rand(3, 4)
+    torch.manual_seed(0)
+    prune.random_unstructured(layer, "weight", 5)
+    assert (layer.weight_mask == 0).tolist() == (drawn >= drawn.flatten().sort().values[-5]).tolist()
+    assert [type(hook) for hook in layer._forward_pre_hooks.values()] == [prune.RandomUnstructured]

@@ -47,8 +47,9 @@ def _nearest(size: int, out: int, step: float, exact: bool) -> SparseMap:
 
 
 def _centres(out: int, step: Any, align_corners: bool) -> Array:
-    number, half = np.arange(out).astype(step.dtype), step.dtype.type(0.5)
-    return number * step if align_corners else (number + half) * step - half
+    # Rounded once, like PyTorch's fused multiply-add: float64 has room for the exact product of two float32.
+    number, exact = np.arange(out), np.float64(step)
+    return (number * exact if align_corners else (number + 0.5) * exact - 0.5).astype(step.dtype)
 
 
 def _linear(size: int, out: int, step: Any, align_corners: bool) -> SparseMap:
@@ -78,16 +79,18 @@ def cubic_curve(distance: Array, a: float) -> Array:
     return np.where(x <= 1, near, np.where(x < 2, far, 0))
 
 
-def _antialiased(size: int, out: int, step: float, reach: int, curve: Callable[[Array], Array]) -> SparseMap:
+def _antialiased(size: int, out: int, step: Any, reach: int, curve: Callable[[Array], Array]) -> SparseMap:
     """All old elements under a curve that is as wide as `reach` new elements on each side, if those lie further apart
     than the old."""
-    widening = max(step, 1.0)
-    support = reach * widening
-    centre = step * (np.arange(out) + 0.5)
-    first = np.maximum((centre - support + 0.5).astype(np.int64), 0)
-    last = np.minimum((centre + support + 0.5).astype(np.int64), size)
+    number, half = step.dtype.type, step.dtype.type(0.5)
+    widening = max(step, number(1))
+    support = number(reach) * widening
+    centre = step * (np.arange(out).astype(step.dtype) + half)
+    first = np.maximum((centre - support + half).astype(np.int64), 0)
+    last = np.minimum((centre + support + half).astype(np.int64), size)
     tap = np.arange(max(int((last - first).max()), 1))[:, None]
-    weights = np.where(tap < last - first, curve((tap + first - centre + 0.5) / widening), 0)
+    distance = ((tap + first).astype(step.dtype) - centre + half) / widening
+    weights = np.where(tap < last - first, curve(distance), number(0))
     return SparseMap(np.minimum(first + tap, size - 1), weights / weights.sum(0))
 
 
@@ -126,9 +129,9 @@ def taps_for(
     if mode in ("nearest", "nearest-exact"):
         forth = _nearest(size, out, float(step), mode == "nearest-exact")
     elif antialias and mode == "bicubic":
-        forth = _antialiased(size, out, float(step), 2, lambda x: cubic_curve(x, -0.5))
+        forth = _antialiased(size, out, step, 2, lambda x: cubic_curve(x, -0.5))
     elif antialias:
-        forth = _antialiased(size, out, float(step), 1, _triangle)
+        forth = _antialiased(size, out, step, 1, _triangle)
     else:
         forth = (_cubic if mode == "bicubic" else _linear)(size, out, step, align_corners)
     if kind == "bytes":

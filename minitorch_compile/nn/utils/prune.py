@@ -159,7 +159,7 @@ class RandomUnstructured(BasePruningMethod):
         self.amount = amount
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Any:
-        return _without(default_mask, _count(self.amount, t.nelement()), lambda: ops.rand_like(t))
+        return _without(default_mask, _count(self.amount, t.nelement()), lambda: ops.rand_like(t), largest=True)
 
 
 class L1Unstructured(BasePruningMethod):
@@ -302,16 +302,11 @@ def remove(module: Module, name: str) -> Module:
 
 def is_pruned(module: Module) -> bool:
     """Whether the module, or one in it, has a pruned parameter."""
-    return any(isinstance(hook, BasePruningMethod) for m in module.modules() for hook in _hooks(m).values())
-
-
-def _hooks(module: Module) -> dict[int, Any]:
-    """The functions that are called before forward."""
-    return {key: entry[0] if isinstance(entry, tuple) else entry for key, entry in module._forward_pre_hooks.items()}
+    return any(isinstance(hook, BasePruningMethod) for m in module.modules() for hook in m._forward_pre_hooks.values())
 
 
 def _hook_of(module: Module, name: str) -> tuple[int, Any] | None:
-    for key, hook in _hooks(module).items():
+    for key, hook in module._forward_pre_hooks.items():
         if isinstance(hook, BasePruningMethod) and hook._tensor_name == name:
             return key, hook
     return None
@@ -347,12 +342,12 @@ def _check_dims(t: Any, dim: int) -> None:
         raise IndexError(f"Invalid index {dim} for tensor of size {t.shape}")
 
 
-def _without(mask: Any, count: int, scores: Any) -> Any:
-    """The mask with zeros at the least scores."""
+def _without(mask: Any, count: int, scores: Any, largest: bool = False) -> Any:
+    """The mask with zeros at the least scores, or at the largest."""
     result = mask.clone()
     if count:
-        least = ops.topk(scores().reshape(-1), k=count, largest=False).indices
-        result.view(-1)[least] = 0
+        pruned = ops.topk(scores().reshape(-1), k=count, largest=largest).indices
+        result.view(-1)[pruned] = 0
     return result
 
 

@@ -84,7 +84,7 @@ class SpectralNorm:
 
 def _find(module: Module, name: str) -> tuple[int, SpectralNorm] | None:
     if module._module_hooks is not None:
-        for key, (hook, _, _) in module._module_hooks.forward_pre.items():
+        for key, hook in module._module_hooks.forward_pre.items():
             if isinstance(hook, SpectralNorm) and hook.name == name:
                 return key, hook
     return None

@@ -50,7 +50,7 @@ class WeightNorm:
 
 def _find(module: Module, name: str) -> tuple[int, WeightNorm] | None:
     if module._module_hooks is not None:
-        for key, (hook, _, _) in module._module_hooks.forward_pre.items():
+        for key, hook in module._module_hooks.forward_pre.items():
             if isinstance(hook, WeightNorm) and hook.name == name:
                 return key, hook
     return None
