@@ -69,6 +69,14 @@ class Followed:
         return sum(map(len, list(self.plugin.cov_controller.cov._collector.data.values())))  # of each file
 
 
+@pytest.fixture(scope="session", autouse=True)
+def examples_know_torch(doctest_namespace: dict[str, Any]) -> None:
+    """An example in a docstring needs no import of the package, as in PyTorch's."""
+    import minitorch_compile
+
+    doctest_namespace["torch"] = minitorch_compile
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--one-batch", action="store_true", help="of each parametrized test a few instances, nothing slow")
 

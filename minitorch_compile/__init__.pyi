@@ -224,13 +224,13 @@ def _standard_gamma(input: Tensor, *, generator: Any = None, out: Any = None) ->
     """Gamma numbers of the concentrations in `input` and rate 1; differentiable by the concentration."""
 
 def abs(input: Tensor, *, out: Any = None) -> Tensor:
-    """The magnitude."""
+    """The magnitude of each element; of a complex number, as a float."""
 
 def abs_(input: Tensor) -> Tensor:
-    """The magnitude."""
+    """The magnitude of each element; of a complex number, as a float."""
 
 def absolute(input: Tensor, *, out: Any = None) -> Tensor:
-    """The magnitude."""
+    """The magnitude of each element; of a complex number, as a float."""
 
 def acos(input: Tensor, *, out: Any = None) -> Tensor:
     """The angle in [0, pi] with that cosine; NaN outside [-1, 1]."""
@@ -251,7 +251,7 @@ def adaptive_max_pool1d(input: Tensor, output_size: Any) -> Any:
     """The maxima of `output_size` parts of (N, C, L) or (C, L), and their places."""
 
 def add(input: Tensor | _Number, other: Tensor | _Number, *, alpha: _Number = 1, out: Any = None) -> Tensor:
-    """input + alpha * other."""
+    """input + `alpha` * other: tensors that broadcast, or one a number."""
 
 def addbmm(
     input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Any = None
@@ -284,12 +284,12 @@ def alias_copy(input: Tensor, *, out: Any = None) -> Any:
     """A copy of the tensor."""
 
 def all(input: Tensor, dim: Any = None, keepdim: _bool = False, *, out: Any = None) -> Tensor:
-    """Whether no element over `dim` is 0."""
+    """Whether no element over `dim` (an int, several, or None for all) is 0."""
 
 def allclose(
     input: Tensor, other: Tensor, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False
 ) -> _bool:
-    """Whether isclose holds everywhere, as a Python bool."""
+    """Whether |input - other| <= `atol` + `rtol` * |other| holds everywhere, as a Python bool."""
 
 def alpha_dropout(input: Tensor, p: _float, train: _bool) -> Any:
     """The dropout for selu: mean and variance stay what they are."""
@@ -307,7 +307,7 @@ def angle(input: Tensor, *, out: Any = None) -> Tensor:
     """The direction of each number in radians, in (-pi, pi]; 0 or pi for real ones."""
 
 def any(input: Tensor, dim: Any = None, keepdim: _bool = False, *, out: Any = None) -> Tensor:
-    """Whether some element over `dim` is not 0."""
+    """Whether some element over `dim` (an int, several, or None for all) is not 0."""
 
 def arange(
     start: _Number | None = None,
@@ -321,7 +321,7 @@ def arange(
     requires_grad: Any = False,
     out: Any = None,
 ) -> Tensor:
-    """start, start + step, ."""
+    """`start`, start + `step`, ."""
 
 def arccos(input: Tensor, *, out: Any = None) -> Tensor:
     """The angle in [0, pi] with that cosine; NaN outside [-1, 1]."""
@@ -530,7 +530,7 @@ def cartesian_prod(*tensors: Tensor) -> Any:
     """Every combination of an element of each vector, one row each; of a single vector the vector itself."""
 
 def cat(tensors: Sequence[Tensor], dim: _int = 0, *, out: Any = None) -> Tensor:
-    """Tensors one after another along a dimension."""
+    """Tensors one after another along the dimension `dim`."""
 
 def cdist(
     x1: Tensor, x2: Tensor, p: _float = 2.0, compute_mode: str | None = 'use_mm_for_euclid_dist_if_necessary'
@@ -570,10 +570,10 @@ def chunk(input: Tensor, chunks: _int, dim: _int = 0) -> Any:
 def clamp(
     input: Tensor, min: Tensor | _Number | None = None, max: Tensor | _Number | None = None, *, out: Any = None
 ) -> Tensor:
-    """The nearest value that is at least `min` and at most `max`; NaN stays NaN."""
+    """The nearest value that is at least `min` and at most `max`: numbers, or tensors that broadcast; either may be left out."""
 
 def clamp_(input: Tensor, min: Tensor | _Number | None = None, max: Tensor | _Number | None = None) -> Tensor:
-    """The nearest value that is at least `min` and at most `max`; NaN stays NaN."""
+    """The nearest value that is at least `min` and at most `max`: numbers, or tensors that broadcast; either may be left out."""
 
 def clamp_max(input: Tensor, max: Tensor | _Number, *, out: Any = None) -> Any:
     """The input, but at most `max`."""
@@ -590,13 +590,13 @@ def clamp_min_(input: Tensor, min: Tensor | _Number) -> Any:
 def clip(
     input: Tensor, min: Tensor | _Number | None = None, max: Tensor | _Number | None = None, *, out: Any = None
 ) -> Tensor:
-    """The nearest value that is at least `min` and at most `max`; NaN stays NaN."""
+    """The nearest value that is at least `min` and at most `max`: numbers, or tensors that broadcast; either may be left out."""
 
 def clip_(input: Tensor, min: Tensor | _Number | None = None, max: Tensor | _Number | None = None) -> Tensor:
-    """The nearest value that is at least `min` and at most `max`; NaN stays NaN."""
+    """The nearest value that is at least `min` and at most `max`: numbers, or tensors that broadcast; either may be left out."""
 
 def clone(input: Tensor, *, memory_format: _memory_format | None = None) -> Tensor:
-    """A copy with storage of its own; strides are kept, as far as the elements are dense, unless a format is given."""
+    """A copy with storage of its own, through which gradients flow."""
 
 def column_stack(tensors: Sequence[Tensor], *, out: Any = None) -> Any:
     """Vectors, and numbers, as the columns of a matrix; tensors of more dimensions side by side."""
@@ -608,10 +608,10 @@ def complex(real: Tensor, imag: Tensor, *, out: Any = None) -> Tensor:
     """real + i imag, of two float32 tensors (complex64) or two float64 tensors (complex128) that broadcast."""
 
 def concat(tensors: Sequence[Tensor], dim: _int = 0, *, out: Any = None) -> Tensor:
-    """Tensors one after another along a dimension."""
+    """Tensors one after another along the dimension `dim`."""
 
 def concatenate(tensors: Sequence[Tensor], dim: _int = 0, *, out: Any = None) -> Tensor:
-    """Tensors one after another along a dimension."""
+    """Tensors one after another along the dimension `dim`."""
 
 def conj(input: Tensor) -> Any:
     """The conjugate numbers, as a view of the tensor; a real tensor itself."""
@@ -749,7 +749,7 @@ def det(input: Tensor) -> Any:
     """The determinant of each matrix."""
 
 def detach(input: Tensor) -> Tensor:
-    """The same tensor outside the recorded graph: gradients don't flow through."""
+    """A view of the same memory outside the recorded graph: gradients don't flow through."""
 
 def detach_copy(input: Tensor, *, out: Any = None) -> Any:
     """A copy that is not part of the history."""
@@ -764,7 +764,7 @@ def diagflat(input: Tensor, offset: _int = 0) -> Any:
     """The matrix with the flattened input on a diagonal."""
 
 def diagonal(input: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
-    """The elements whose index in dim2 is that in dim1 plus offset, as the last dimension; dim1 and dim2 are gone."""
+    """A view of the elements whose index in `dim2` is that in `dim1` plus `offset`, as the last dimension; dim1 and dim2 are gone."""
 
 def diagonal_copy(input: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1, *, out: Any = None) -> Any:
     """A copy of a diagonal."""
@@ -792,12 +792,12 @@ def dist(input: Tensor, other: Tensor, p: _float = 2) -> Any:
 def div(
     input: Tensor | _Number, other: Tensor | _Number, *, rounding_mode: str | None = None, out: Any = None
 ) -> Tensor:
-    """input / other; integers are divided as floats."""
+    """input / other: tensors that broadcast, or one a number; integers are divided as floats."""
 
 def divide(
     input: Tensor | _Number, other: Tensor | _Number, *, rounding_mode: str | None = None, out: Any = None
 ) -> Tensor:
-    """input / other; integers are divided as floats."""
+    """input / other: tensors that broadcast, or one a number; integers are divided as floats."""
 
 def dot(input: Tensor, tensor: Tensor, *, out: Any = None) -> Any:
     """The sum of the products of the elements of two vectors."""
@@ -921,7 +921,7 @@ def eye(
     requires_grad: Any = False,
     out: Any = None,
 ) -> Tensor:
-    """Ones on the diagonal, zeros elsewhere."""
+    """A matrix with ones on the diagonal, zeros elsewhere, of `n` rows and `m` columns (n unless given); `dtype` is the default dtype unless given."""
 
 def feature_alpha_dropout(input: Tensor, p: _float, train: _bool) -> Any:
     """alpha_dropout of whole channels: input (N, C, ...)."""
@@ -942,7 +942,7 @@ def fix_(input: Tensor) -> Tensor:
     """The integer part."""
 
 def flatten(input: Tensor, start_dim: _int = 0, end_dim: _int = -1) -> Any:
-    """Dimensions start_dim to end_dim as one."""
+    """Dimensions `start_dim` to `end_dim`, both included, as one: a view if strides allow it."""
 
 def flip(input: Tensor, dims: Sequence[_int]) -> Tensor:
     """The elements in reverse order along those dimensions; a copy."""
@@ -997,7 +997,7 @@ def full(
     requires_grad: Any = False,
     out: Any = None,
 ) -> Tensor:
-    """A tensor of one value; its dtype follows the value unless given."""
+    """A tensor of one value, `fill_value`, of sizes `size`; its `dtype` follows the value unless given."""
 
 def full_like(
     input: Tensor,
@@ -1298,10 +1298,10 @@ def linspace(
     requires_grad: Any = False,
     out: Any = None,
 ) -> Any:
-    """`steps` values at equal distances from start to end, both included."""
+    """`steps` values at equal distances from `start` to `end`, both included."""
 
 def log(input: Tensor, *, out: Any = None) -> Tensor:
-    """The natural logarithm."""
+    """The natural logarithm; NaN below 0, -inf at 0."""
 
 def log10(input: Tensor, *, out: Any = None) -> Tensor:
     """The logarithm to base 10."""
@@ -1322,7 +1322,7 @@ def log2_(input: Tensor) -> Tensor:
     """The logarithm to base 2."""
 
 def log_(input: Tensor) -> Tensor:
-    """The natural logarithm."""
+    """The natural logarithm; NaN below 0, -inf at 0."""
 
 def log_softmax(input: Tensor, dim: _int, dtype: _dtype | None = None, *, out: Any = None) -> Tensor:
     """log(softmax(x)) along `dim`, without leaving the range of floats."""
@@ -1373,7 +1373,7 @@ def logspace(
     """base to the power of `linspace(start, end, steps)`."""
 
 def logsumexp(input: Tensor, dim: _int | Sequence[_int] | None, keepdim: _bool = False, *, out: Any = None) -> Tensor:
-    """log(sum(exp(x))) over `dim`, shifted by the maximum so that nothing overflows."""
+    """log(sum(exp(x))) over `dim` (an int or several), shifted by the maximum so that nothing overflows."""
 
 def lstm(
     input: Tensor,
@@ -1430,7 +1430,7 @@ def matrix_power(input: Tensor, n: _int, *, out: Any = None) -> Any:
 def max(
     input: Tensor, dim: object = None, keepdim: _bool = False, *, other: Tensor | None = None, out: Any = None
 ) -> Any:
-    """The largest of all elements; with `dim`, (values, indices) over that dimension; with a tensor, like maximum."""
+    """The largest of all elements; with `dim`, (values, indices) over that dimension, which stays with size 1 if `keepdim`; with a tensor, `other`, the larger of each two, like maximum."""
 
 def max_pool1d(
     input: Tensor, kernel_size: Any, stride: Any = (), padding: Any = 0, dilation: Any = 1, ceil_mode: _bool = False
@@ -1458,7 +1458,7 @@ def maximum(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tenso
 def mean(
     input: Tensor, dim: Any = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Any = None
 ) -> Tensor:
-    """The average over `dim`; NaN over no elements."""
+    """The average over `dim` (an int, several, or None for all dimensions); NaN over no elements."""
 
 def median(input: Tensor, dim: _int | None = None, keepdim: _bool = False, *, out: Any = None) -> Any:
     """The lower of the elements in the middle, of all; with `dim`, (values, indices) along it."""
@@ -1469,7 +1469,7 @@ def meshgrid(*tensors: Tensor, indexing: str | None = None) -> Any:
 def min(
     input: Tensor, dim: object = None, keepdim: _bool = False, *, other: Tensor | None = None, out: Any = None
 ) -> Any:
-    """The smallest of all elements; with `dim`, (values, indices) over that dimension; with a tensor, like minimum."""
+    """The smallest of all elements; with `dim`, (values, indices) over that dimension, which stays with size 1 if `keepdim`; with a tensor, `other`, the smaller of each two, like minimum."""
 
 def minimum(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """The smaller one; NaN if either is."""
@@ -1490,7 +1490,7 @@ def msort(input: Tensor, *, out: Any = None) -> Any:
     """The elements along the first dimension in order."""
 
 def mul(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
-    """input * other."""
+    """input * other: tensors that broadcast, or one a number."""
 
 def multinomial(
     input: Tensor, num_samples: _int, replacement: _bool = False, *, generator: Any = None, out: Any = None
@@ -1498,7 +1498,7 @@ def multinomial(
     """Indices drawn with probabilities proportional to the rows of `input`: int64, [..., num_samples]."""
 
 def multiply(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
-    """input * other."""
+    """input * other: tensors that broadcast, or one a number."""
 
 def mv(input: Tensor, vec: Tensor, *, out: Any = None) -> Any:
     """A matrix times a vector."""
@@ -1627,7 +1627,7 @@ def ones(
     requires_grad: Any = False,
     out: Any = None,
 ) -> Any:
-    """A tensor of ones, of the default dtype unless given."""
+    """A tensor of ones."""
 
 def ones_like(
     input: Tensor,
@@ -1659,7 +1659,7 @@ def pdist(input: Tensor, p: _float = 2.0) -> Any:
     """The p-norm distances between all pairs of rows i < j of a matrix, in that order."""
 
 def permute(input: Tensor, dims: Sequence[_int]) -> Tensor:
-    """The dimensions in another order."""
+    """A view with the dimensions in another order: the i-th is the one that `dims` names at i."""
 
 def permute_copy(input: Tensor, dims: Sequence[_int], *, out: Any = None) -> Any:
     """A copy with its dimensions in another order."""
@@ -1686,7 +1686,7 @@ def positive(input: Tensor) -> Any:
     """The input itself."""
 
 def pow(input: Tensor | _Number, exponent: Tensor | _Number, *, out: Any = None) -> Tensor:
-    """input to the power of exponent."""
+    """`input` to the power of `exponent`: tensors that broadcast, or one a number."""
 
 def prelu(input: Tensor, weight: Tensor) -> Any:
     """x above 0, weight * x below: one weight, or one for each channel (dimension 1)."""
@@ -1734,7 +1734,7 @@ def rand(
     requires_grad: Any = False,
     out: Any = None,
 ) -> Any:
-    """Uniform on [0, 1): `rand(2, 3)`, `rand((2, 3))` or `rand(size=(2, 3))`, of the default dtype unless given."""
+    """Numbers drawn uniformly from [0, 1)."""
 
 def rand_like(
     input: Tensor,
@@ -1789,7 +1789,7 @@ def randn(
     requires_grad: Any = False,
     out: Any = None,
 ) -> Any:
-    """Standard normal: `randn(2, 3)`, `randn((2, 3))` or `randn(size=(2, 3))`, of the default dtype unless given."""
+    """Numbers drawn from the standard normal distribution, of mean 0 and variance 1."""
 
 def randn_like(
     input: Tensor,
@@ -2009,10 +2009,10 @@ def sgn(input: Tensor, *, out: Any = None) -> Any:
     """-1, 0 or 1; of a complex number the number on the unit circle in its direction, or 0."""
 
 def sigmoid(input: Tensor, *, out: Any = None) -> Tensor:
-    """1 / (1 + exp(-x))."""
+    """1 / (1 + exp(-x)), element by element: between 0 and 1."""
 
 def sigmoid_(input: Tensor) -> Tensor:
-    """1 / (1 + exp(-x))."""
+    """1 / (1 + exp(-x)), element by element: between 0 and 1."""
 
 def sign(input: Tensor, *, out: Any = None) -> Tensor:
     """-1, 0 or 1; 0 for NaN, as in PyTorch."""
@@ -2089,13 +2089,13 @@ def square_(input: Tensor) -> Tensor:
     """x * x."""
 
 def squeeze(input: Tensor, dim: _int | Sequence[_int] | None = None) -> Tensor:
-    """Without its dimensions of size 1: all, or those that `dim` names."""
+    """A view without the dimensions of size 1: all of them, or those that `dim` (an int or several) names."""
 
 def squeeze_copy(input: Tensor, dim: _int | Sequence[_int] | None = None, *, out: Any = None) -> Any:
     """A copy without dimensions of size 1."""
 
 def stack(tensors: Sequence[Tensor], dim: _int = 0, *, out: Any = None) -> Any:
-    """Tensors of equal sizes side by side along a new dimension."""
+    """Tensors of equal sizes side by side along a new dimension, at the place `dim`."""
 
 def std(
     input: Tensor,
@@ -2148,7 +2148,7 @@ def sum(
     dtype: _dtype | None = None,
     out: Any = None,
 ) -> Tensor:
-    """The sum over `dim` (an int, several, or None for all)."""
+    """The sum over `dim` (an int, several, or None for all dimensions)."""
 
 def svd(input: Tensor, some: _bool = True, compute_uv: _bool = True, *, out: Any = None) -> Any:
     """torch.svd, the older form of linalg.svd: it returns V, not its adjoint."""
@@ -2160,7 +2160,7 @@ def swapdims(input: Tensor, dim0: _int, dim1: _int) -> Any:
     """transpose."""
 
 def t(input: Tensor) -> Tensor:
-    """The transpose of a matrix; vectors and 0-d tensors stay as they are."""
+    """A view: the transpose of a matrix; vectors and 0-d tensors stay as they are."""
 
 def t_copy(input: Tensor, *, out: Any = None) -> Any:
     """A copy of the transpose of a matrix."""
@@ -2215,7 +2215,7 @@ def trace(input: Tensor) -> Any:
     """The sum of the diagonal of a matrix."""
 
 def transpose(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
-    """Two dimensions change places."""
+    """A view in which the dimensions `dim0` and `dim1` have changed places."""
 
 def transpose_copy(input: Tensor, dim0: _int, dim1: _int, *, out: Any = None) -> Any:
     """A copy with two dimensions in each other's place."""
@@ -2270,7 +2270,7 @@ def triu_indices(
     """The rows and columns of the elements on and above a diagonal, in row-major order: sizes (2, count)."""
 
 def true_divide(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
-    """input / other; integers are divided as floats."""
+    """input / other: tensors that broadcast, or one a number; integers are divided as floats."""
 
 def trunc(input: Tensor, *, out: Any = None) -> Tensor:
     """The integer part."""
@@ -2279,7 +2279,7 @@ def trunc_(input: Tensor) -> Tensor:
     """The integer part."""
 
 def unbind(input: Tensor, dim: _int = 0) -> Any:
-    """One view for each index of a dimension."""
+    """One view for each index of the dimension `dim`, as a tuple; the views lack that dimension."""
 
 def unbind_copy(input: Tensor, dim: _int = 0, *, out: Any = None) -> Any:
     """Copies of all slices of a dimension."""
@@ -2319,7 +2319,7 @@ def unsafe_split_with_sizes(input: Tensor, split_sizes: Sequence[_int], dim: _in
     """split_with_sizes."""
 
 def unsqueeze(input: Tensor, dim: _int) -> Tensor:
-    """A new dimension of size 1."""
+    """A view with a new dimension of size 1, at the place `dim`: from -ndim - 1 to ndim; else IndexError."""
 
 def unsqueeze_copy(input: Tensor, dim: _int, *, out: Any = None) -> Any:
     """A copy with one more dimension."""
@@ -2380,7 +2380,7 @@ def vstack(tensors: Sequence[Tensor], *, out: Any = None) -> Any:
     """Tensors one below the other: along the first dimension; a vector is a row."""
 
 def where(condition: Tensor, input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
-    """`input` where the bool `condition` holds, else `other`."""
+    """`input` where the bool `condition` holds, else `other`; all three broadcast, and either may be a number."""
 
 def xlogy(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """x * log(y), and 0 where x is 0; NaN where y is."""
@@ -2400,7 +2400,7 @@ def zeros(
     requires_grad: Any = False,
     out: Any = None,
 ) -> Any:
-    """A tensor of zeros, of the default dtype unless given."""
+    """A tensor of zeros."""
 
 def zeros_like(
     input: Tensor,
@@ -2412,4 +2412,4 @@ def zeros_like(
     pin_memory: Any = False,
     requires_grad: Any = False,
 ) -> Any:
-    """Zeros in the sizes and dtype of `input`."""
+    """Zeros in the sizes, dtype and layout of `input`; `dtype` and `memory_format` may say another."""

@@ -63,7 +63,7 @@ def exp2(input: Tensor, *, out: Any = None) -> Tensor:
     """2 to the power of each element."""
 
 def expit(input: Tensor, *, out: Any = None) -> Tensor:
-    """1 / (1 + exp(-x))."""
+    """1 / (1 + exp(-x)), element by element: between 0 and 1."""
 
 def expm1(input: Tensor, *, out: Any = None) -> Tensor:
     """exp(x) - 1, exact near 0."""
@@ -114,7 +114,7 @@ def logit(input: Tensor, eps: _float | None = None, *, out: Any = None) -> Tenso
     """log(x / (1 - x)), the inverse of sigmoid."""
 
 def logsumexp(input: Tensor, dim: _int | Sequence[_int] | None, keepdim: _bool = False, *, out: Any = None) -> Tensor:
-    """log(sum(exp(x))) over `dim`, shifted by the maximum so that nothing overflows."""
+    """log(sum(exp(x))) over `dim` (an int or several), shifted by the maximum so that nothing overflows."""
 
 def modified_bessel_i0(input: Tensor, *, out: Any = None) -> Tensor:
     """The modified Bessel function of the first kind, of order 0."""

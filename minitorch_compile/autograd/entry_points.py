@@ -91,11 +91,16 @@ def grad(
 ) -> tuple[Any, ...]:
     """The gradients of the sum of `outputs` with respect to `inputs`, a tuple; nothing is added to any `.grad`.
 
-    `only_inputs` is deprecated in PyTorch, too: nothing but True has been possible for long. `is_grads_batched`: the
-    first dimension of `grad_outputs` and of the results is a batch; the graph is walked once for each row, and kept.
+    `grad_outputs`, of their sizes, say by what each element counts. `create_graph` records the walk, for higher
+    derivatives; `retain_graph` (default: as create_graph) keeps what it needs for another. `only_inputs` must be True.
+    `is_grads_batched`: the first dimension of `grad_outputs` and of the results is a batch; the graph is walked once
+    for each row, and kept. RuntimeError for an input that the outputs don't depend on, unless `allow_unused`: then its
+    gradient is None, or zeros with `materialize_grads`.
 
-    RuntimeError for an input that the outputs don't depend on, unless `allow_unused`: then its gradient is None, or
-    zeros with `materialize_grads`.
+    >>> x = torch.tensor(3.0, requires_grad=True)
+    >>> (slope,) = torch.autograd.grad(x**2, x, create_graph=True)
+    >>> slope.detach(), torch.autograd.grad(slope, x)
+    (tensor(6.), (tensor(2.),))
     """
     if watching and not state.subclasses_off:  # gradients are plain tensors
         with DisableTorchFunctionSubclass():

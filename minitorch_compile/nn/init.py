@@ -26,13 +26,21 @@ from minitorch_compile.user_warnings import warn_user
 
 @no_grad()
 def constant_(tensor: Any, val: float) -> Any:
-    """One value everywhere."""
+    """Fills a `tensor` with one value, `val`, without recording it, and returns it.
+
+    >>> torch.nn.init.constant_(torch.empty(2), 0.5)
+    tensor([0.5000, 0.5000])
+    """
     return tensor.fill_(val)
 
 
 @no_grad()
 def zeros_(tensor: Any) -> Any:
-    """0 everywhere."""
+    """Fills a `tensor` with 0, without recording it, and returns it.
+
+    >>> torch.nn.init.zeros_(torch.ones(2))
+    tensor([0., 0.])
+    """
     return tensor.fill_(0)
 
 
@@ -78,7 +86,12 @@ def uniform_(tensor: Any, a: float = 0.0, b: float = 1.0, generator: Generator |
 
 @no_grad()
 def normal_(tensor: Any, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None) -> Any:
-    """Normal with the given mean and standard deviation."""
+    """Fills a `tensor` with normal numbers of the given `mean` and standard deviation, `std`, and returns it;
+    `generator` is the stream to draw from.
+
+    >>> torch.nn.init.normal_(torch.empty(2, 3), std=0.02).shape
+    torch.Size([2, 3])
+    """
     return tensor.normal_(mean, std, generator=generator)
 
 

@@ -42,7 +42,16 @@ def _hooks_named(kind: str) -> Any:
 
 
 class Module(ModuleConversion, ModuleState):
-    """Base class of all layers and models. A subclass calls `super().__init__()` first and defines `forward`."""
+    """Base class of all layers and models. A subclass calls `super().__init__()` first and defines `forward`; modules
+    and parameters that it assigns to attributes are found by `parameters()` and `state_dict()`. Called, it runs
+    `forward` and its hooks.
+
+    >>> class Twice(torch.nn.Module):
+    ...     def forward(self, x):
+    ...         return 2 * x
+    >>> Twice()(torch.ones(2))
+    tensor([2., 2.])
+    """
 
     # None until the first hook is registered, so that a call, and a compiled call's guards, ask only one question. A
     # module whose __init__ never called this class's finds this one, and can be called all the same.
@@ -57,7 +66,12 @@ class Module(ModuleConversion, ModuleState):
     # -------------------------------------------------------------------------------------------- calling
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """What the module computes."""
+        """What the module computes, from whatever `args` and `kwargs` it is called with: a subclass defines it.
+        NotImplementedError if it doesn't.
+
+        >>> torch.nn.ReLU().forward(torch.tensor([-1.0]))
+        tensor([0.])
+        """
         raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
     @entry_point
@@ -144,7 +158,13 @@ class Module(ModuleConversion, ModuleState):
     # -------------------------------------------------------------------------------------------- switches
 
     def train(self: AnyModule, mode: bool = True) -> AnyModule:
-        """Sets training mode here and below: dropout drops, batch norm uses the batch. ValueError unless a bool."""
+        """Sets the training mode of this module and those below to `mode`: dropout drops, batch norm uses the batch.
+        Returns the module. ValueError unless a bool.
+
+        >>> model = torch.nn.Sequential(torch.nn.Dropout())
+        >>> model.train(False)[0].training
+        False
+        """
         if not isinstance(mode, bool):
             raise ValueError("training mode is expected to be boolean")
         self.training = mode
@@ -153,7 +173,11 @@ class Module(ModuleConversion, ModuleState):
         return self
 
     def eval(self: AnyModule) -> AnyModule:
-        """Sets evaluation mode: train(False)."""
+        """Sets evaluation mode here and below: train(False). Returns the module.
+
+        >>> torch.nn.Dropout().eval()(torch.ones(3))
+        tensor([1., 1., 1.])
+        """
         return self.train(False)
 
     def requires_grad_(self: AnyModule, requires_grad: bool = True) -> AnyModule:
@@ -163,7 +187,14 @@ class Module(ModuleConversion, ModuleState):
         return self
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Drops all gradients, or fills them with zeros."""
+        """Drops the gradients of all parameters: `.grad` becomes None, or zeros if not `set_to_none`.
+
+        >>> layer = torch.nn.Linear(2, 1)
+        >>> layer(torch.ones(2)).backward()
+        >>> layer.zero_grad()
+        >>> layer.weight.grad is None
+        True
+        """
         for param in self.parameters():
             if param.grad is not None:
                 param.grad = None if set_to_none else param.grad.detach().zero_()

@@ -77,7 +77,13 @@ class ModuleState(ModuleTree):
             destination[prefix + _EXTRA_STATE_KEY_SUFFIX] = self.get_extra_state()
 
     def state_dict(self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
-        """Every parameter and persistent buffer by dotted name: detached, but sharing storage with the module."""
+        """Every parameter and persistent buffer by dotted name: detached, unless `keep_vars`, but sharing storage with
+        the module. `prefix` begins each name; `destination` is the dict that they are added to. (As positional
+        arguments, `args`, both are deprecated.)
+
+        >>> list(torch.nn.Sequential(torch.nn.Linear(2, 1)).state_dict())
+        ['0.weight', '0.bias']
+        """
         given = dict(zip(("destination", "prefix", "keep_vars"), args, strict=False))  # in this order, in old programs
         destination = given.get("destination", destination)
         prefix, keep_vars = given.get("prefix", prefix), given.get("keep_vars", keep_vars)
@@ -103,9 +109,15 @@ class ModuleState(ModuleTree):
     def load_state_dict(
         self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
     ) -> _IncompatibleKeys:
-        """Copies values in by name. RuntimeError that lists every missing, unexpected or misshapen one.
+        """Copies values in by name, from a `state_dict` such as the method of that name gives. RuntimeError that lists
+        every missing, unexpected or misshapen one.
 
-        Not `strict`: only sizes have to agree. `assign`: takes the tensors themselves instead of copying their values.
+        Not `strict`: only sizes have to agree, and the names that don't are returned. `assign`: takes the tensors
+        themselves instead of copying their values.
+
+        >>> layer = torch.nn.Linear(1, 1)
+        >>> layer.load_state_dict({"weight": torch.ones(1, 1)}, strict=False)
+        _IncompatibleKeys(missing_keys=['bias'], unexpected_keys=[])
         """
         if not isinstance(state_dict, Mapping):
             raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")

@@ -36,7 +36,15 @@ class ModuleTree:
     # -------------------------------------------------------------------------------------------- registration
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
-        """Adds a parameter; None reserves the name. TypeError for another type, KeyError for a name that won't do."""
+        """Adds a parameter, `param`, under a `name`; None reserves the name. TypeError for another type, KeyError for a
+        name that won't do.
+
+        >>> module = torch.nn.Module()
+        >>> module.register_parameter("scale", torch.nn.Parameter(torch.ones(1)))
+        >>> module.scale
+        Parameter containing:
+        tensor([1.], requires_grad=True)
+        """
         self._check_name(name, "parameter", "_parameters")
         if param is not None and not isinstance(param, Parameter):
             raise TypeError(
@@ -52,7 +60,14 @@ class ModuleTree:
         self._parameters[name] = param
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
-        """Adds a tensor that is not trained; it is part of state_dict if `persistent`."""
+        """Adds a `tensor` under a `name`, which is not trained but moves with the module; it is part of state_dict if
+        `persistent`. KeyError for a name that is taken or has a dot, TypeError for what is no tensor.
+
+        >>> module = torch.nn.Module()
+        >>> module.register_buffer("steps", torch.zeros(1))
+        >>> module.steps, list(module.state_dict())
+        (tensor([0.]), ['steps'])
+        """
         self._check_name(name, "buffer", "_buffers")
         if tensor is not None and not isinstance(tensor, Tensor):
             raise TypeError(
@@ -178,7 +193,12 @@ class ModuleTree:
     def named_parameters(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Parameter]]:
-        """The parameters of this module and those below, each with its dotted name."""
+        """The parameters of this module and, if `recurse`, those below, each with its dotted name, begun with `prefix`.
+        What has several names comes once, unless `remove_duplicate` is False.
+
+        >>> [name for name, _ in torch.nn.Linear(2, 1).named_parameters()]
+        ['weight', 'bias']
+        """
         return self._named_members(lambda module: module._parameters.items(), prefix, recurse, remove_duplicate)
 
     def named_buffers(
@@ -196,7 +216,11 @@ class ModuleTree:
                 yield name, module
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
-        """The parameters of this module and those below."""
+        """The parameters of this module and, if `recurse`, those below, each once: what an optimizer is given.
+
+        >>> sum(p.numel() for p in torch.nn.Linear(3, 2).parameters())
+        8
+        """
         return (value for _, value in self.named_parameters(recurse=recurse))
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
@@ -204,7 +228,13 @@ class ModuleTree:
         return (value for _, value in self.named_buffers(recurse=recurse))
 
     def modules(self) -> Iterator[Any]:
-        """This module and all below it."""
+        """This module and all below it, each once.
+
+        >>> list(torch.nn.Sequential(torch.nn.ReLU()).modules())
+        [Sequential(
+          (0): ReLU()
+        ), ReLU()]
+        """
         return (module for _, module in self.named_modules())
 
     def children(self) -> Iterator[Any]:

@@ -29,7 +29,13 @@ def _share(cls: type, data: Any) -> Any:
 
 
 class Parameter(Tensor):
-    """A tensor to be trained. It shares the storage of `data`."""
+    """A tensor to be trained: a module that it is assigned to lists it among its parameters. It shares the storage of
+    `data`; `requires_grad` says whether its gradient is wanted.
+
+    >>> torch.nn.Parameter(torch.zeros(2))
+    Parameter containing:
+    tensor([0., 0.], requires_grad=True)
+    """
 
     __torch_function__ = _disabled_torch_function_impl  # type: ignore[assignment]
 

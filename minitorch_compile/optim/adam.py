@@ -24,8 +24,21 @@ from minitorch_compile.tensor.ops import zeros_like
 class Adam(RuleOptimizer):
     """Adam (Kingma and Ba 2015); AMSGrad if asked for.
 
+    `params`: the tensors to train, or groups of them. `lr`: the size of a step. `betas`: how much of the averages of
+    gradients and of their squares is kept at each step. `eps` is added to the root in the denominator. `weight_decay`
+    times the parameter is added to the gradient, or, `decoupled_weight_decay`, taken from the parameter. `amsgrad` uses
+    the largest average of squares so far; `maximize` goes up instead of down. `foreach`, `fused` and `differentiable`
+    change how it is computed in PyTorch, not what.
+
     The step count is a tensor in the state, as in PyTorch, but is used as a number; with `capturable`, and in a
     compiled function, it is used as a tensor, so that a step is the same program every time.
+
+    >>> w = torch.nn.Parameter(torch.tensor([1.0]))
+    >>> optimizer = torch.optim.Adam([w], lr=0.1)
+    >>> (w**2).sum().backward()
+    >>> optimizer.step()
+    >>> w.data
+    tensor([0.9000])
     """
 
     rule = adam

@@ -68,7 +68,14 @@ class Optimizer(OptimizerHooks):
     """Base class. A subclass gives the defaults of its options and defines `update(group, params)`, or `step` itself.
 
     `params`: tensors, or (name, tensor) pairs, or dicts with "params" and options of their own. `param_groups` is a
-    list of dicts: "params" and all options. `state` has a dict for each parameter that was stepped.
+    list of dicts: "params" and all options. `state` has a dict for each parameter that was stepped. `defaults`: a dict
+    of the options and what they are where a group says nothing.
+
+    >>> class Descent(torch.optim.Optimizer):
+    ...     def __init__(self, params, lr):
+    ...         super().__init__(params, {"lr": lr})
+    >>> Descent([torch.nn.Parameter(torch.ones(1))], lr=0.5).param_groups[0]["lr"]
+    0.5
     """
 
     def __init__(self, params: ParamsT, defaults: Group) -> None:
@@ -136,7 +143,15 @@ class Optimizer(OptimizerHooks):
 
     @with_step_hooks
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Updates every parameter that has a gradient. A `closure` computes the loss anew; its result is returned."""
+        """Updates every parameter that has a gradient. A `closure` computes the loss anew, with its gradients; its
+        result is returned, else None.
+
+        >>> w = torch.nn.Parameter(torch.tensor([1.0]))
+        >>> (3 * w).backward()
+        >>> torch.optim.SGD([w], lr=0.1).step()
+        >>> w.data
+        tensor([0.7000])
+        """
         loss = None
         if closure is not None:
             with enable_grad():

@@ -23,7 +23,20 @@ from minitorch_compile.tensor import Tensor
 
 
 class SGD(RuleOptimizer):
-    """w -= lr * g, with momentum, Nesterov's momentum, dampening and weight decay as in PyTorch."""
+    """w -= lr * g, with momentum, Nesterov's momentum, dampening and weight decay as in PyTorch.
+
+    `params`: the tensors to train, or groups of them. `lr`: the size of a step. `momentum`: how much of the last step
+    goes on; `dampening`: how much of the gradient is left out of it; `nesterov`: the gradient is taken as if one had
+    gone on already. `weight_decay` times the parameter is added to the gradient. `maximize` goes up instead of down.
+    `foreach`, `fused` and `differentiable` change how it is computed in PyTorch, not what. ValueError for negative
+    numbers.
+
+    >>> w = torch.nn.Parameter(torch.tensor([1.0]))
+    >>> (w**2).sum().backward()
+    >>> torch.optim.SGD([w], lr=0.1).step()
+    >>> w.data
+    tensor([0.8000])
+    """
 
     rule = sgd
     state_class = SGDState

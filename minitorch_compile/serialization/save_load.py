@@ -39,15 +39,23 @@ def save(
     _use_new_zipfile_serialization: bool = True,
     _disable_byteorder_record: bool = False,
 ) -> None:
-    """Writes tensors, arrays, numbers, strings and containers of them as one safetensors file.
+    """Writes an object, `obj`, of tensors, arrays, numbers, strings and containers of them as one safetensors file,
+    `f`: a path, or a file that is open for writing bytes.
 
     Memory that tensors share is written once, and shared again when it is loaded; what none of them looks at is not
-    written. The options are accepted as PyTorch's callers may give them: nothing is pickled.
+    written. The options (`pickle_module`, `pickle_protocol`, `_use_new_zipfile_serialization`,
+    `_disable_byteorder_record`) are accepted as PyTorch's callers may give them: nothing is pickled.
 
     A module is written as the name of its class and its attributes; who loads it must allow the class
     (`whole_modules.py`). TypeError for a function or another object that isn't data, saying where in `obj` it is;
-    nothing has been written then. A file appears under its name when it is whole, so that a save which fails leaves
-    the older one.
+    nothing has been written then. A file appears under its name when it is whole, so that a save which fails leaves the
+    older one.
+
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> torch.save({"weight": torch.ones(2), "epoch": 3}, file)
+    >>> torch.load(io.BytesIO(file.getvalue()))
+    {'weight': tensor([1., 1.]), 'epoch': 3}
     """
     structure, entries = take_apart(obj)
     if isinstance(f, (str, os.PathLike)):
@@ -68,16 +76,23 @@ def load(
     mmap: bool | None = None,
     **pickle_load_args: Any,
 ) -> Any:
-    """Reads what save() wrote, any safetensors file (as a dictionary), or what torch.save wrote.
+    """Reads what save() wrote, any safetensors file (as a dictionary), or what torch.save wrote; `f` is a path, or a
+    file that is open for reading bytes.
 
     No code in a file is ever run, whatever `weights_only` says; False, "I trust this file", allows whole modules of
     classes that are imported, and lifts the bound on the memory that names, numbers and containers may take: 64 MB more
-    than the file has bytes. `map_location` may say "cpu"
-    in any of PyTorch's ways. `mmap=True` maps the file into memory, to be read where it is looked at; what is written
-    to such tensors stays out of the file.
+    than the file has bytes. `map_location` may say "cpu" in any of PyTorch's ways. `mmap=True` maps the file into
+    memory, to be read where it is looked at; what is written to such tensors stays out of the file. `pickle_module` and
+    `pickle_load_args` are accepted as PyTorch's callers may give them.
 
     UnreadableFileError, which is an UnpicklingError, a RuntimeError and a ValueError at once, for a file that is
     damaged, of none of these kinds, or calls for other than tensors and containers.
+
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> torch.save([torch.arange(3)], file)
+    >>> torch.load(io.BytesIO(file.getvalue()))
+    [tensor([0, 1, 2])]
     """
     if mmap and not isinstance(f, (str, os.PathLike)):
         raise ValueError("f must be a file path in order to use the mmap argument")

@@ -25,7 +25,13 @@ OTHERS = {"values": "sparse", "crow_indices": "sparse row compressed", "col_indi
 
 
 def to_dense(self: Any, dtype: Any = None, *, masked_grad: bool | None = None) -> Any:
-    """The tensor itself, or in another dtype."""
+    """The tensor itself, or in another `dtype`; of a sparse tensor, one with all of its zeros. `masked_grad`: whether
+    its gradient is wanted only where elements are stored.
+
+    >>> torch.eye(2).to_sparse().to_dense()
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
     return self if dtype is None else self.to(dtype)
 
 

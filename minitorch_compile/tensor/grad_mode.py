@@ -89,7 +89,14 @@ class GradMode:
 
 
 class no_grad(GradMode):
-    """Inside, nothing is recorded and results don't require grad. `@no_grad` and `@no_grad()` both decorate."""
+    """Inside, nothing is recorded and results don't require grad. It is used in `with torch.no_grad():`;
+    `@torch.no_grad` and `@torch.no_grad()` both decorate a function.
+
+    >>> w = torch.ones(2, requires_grad=True)
+    >>> with torch.no_grad():
+    ...     (2 * w).requires_grad
+    False
+    """
 
     mode = False
 

@@ -749,7 +749,7 @@ def one_hot(tensor: Tensor, num_classes: _int = -1) -> Any:
     """For each integer a row with a 1 at its place, else 0; `num_classes` is the largest plus one, unless given."""
 
 def pad(input: Tensor, pad: Sequence[_int], mode: str = 'constant', value: _float | None = None) -> Any:
-    """The input with borders."""
+    """The input with borders: `pad` has their widths, two numbers for the last dimension, two for the one before, and so on; negative ones cut off."""
 
 def pairwise_distance(x1: Tensor, x2: Tensor, p: _float = 2.0, eps: _float = 1e-06, keepdim: _bool = False) -> Any:
     """The p-norm of x1 - x2 + eps along the last dimension; `eps` keeps it from 0."""
@@ -779,7 +779,7 @@ def prelu(input: Tensor, weight: Tensor) -> Any:
     """x above 0, weight * x below: one weight, or one for each channel (dimension 1)."""
 
 def relu(input: Tensor, inplace: _bool = False) -> Any:
-    """max(x, 0); NaN stays NaN."""
+    """max(x, 0), element by element; NaN stays NaN."""
 
 def relu6(input: Tensor, inplace: _bool = False) -> Any:
     """x, kept within [0, 6]."""
@@ -823,7 +823,7 @@ def selu_(input: Tensor) -> Any:
     """selu, in place."""
 
 def sigmoid(input: Tensor) -> Tensor:
-    """1 / (1 + exp(-x))."""
+    """1 / (1 + exp(-x)), element by element: between 0 and 1."""
 
 def silu(input: Tensor, inplace: _bool = False) -> Any:
     """x * sigmoid(x), also called swish."""
@@ -854,7 +854,7 @@ def softmin(input: Tensor, dim: _int | None = None, _stacklevel: _int = 3, dtype
     """softmax of -x along `dim`."""
 
 def softplus(input: Tensor, beta: _float = 1.0, threshold: _float = 20.0) -> Any:
-    """log(1 + exp(beta * x)) / beta, and x itself where beta * x > threshold."""
+    """log(1 + exp(beta * x)) / beta, and x itself where beta * x > threshold: a smooth max(x, 0), the sharper the larger `beta`."""
 
 def softshrink(input: Tensor, lambd: _float = 0.5) -> Any:
     """x brought nearer to 0 by lambd; 0 where it would cross."""

@@ -47,7 +47,11 @@ sigmoid, tanh = (alias_in("functional", op) for op in (ops.sigmoid, ops.tanh))
 
 @functional()
 def relu(input: Tensor, inplace: bool = False) -> Any:
-    """max(x, 0); NaN stays NaN."""
+    """max(x, 0), element by element; NaN stays NaN. `inplace` overwrites the input.
+
+    >>> torch.nn.functional.relu(torch.tensor([-1.0, 2.0]))
+    tensor([0., 2.])
+    """
     return input.relu_() if inplace else ops.relu(input)
 
 
@@ -139,7 +143,12 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Any:
 
 @functional()
 def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Any:
-    """log(1 + exp(beta * x)) / beta, and x itself where beta * x > threshold."""
+    """log(1 + exp(beta * x)) / beta, and x itself where beta * x > threshold: a smooth max(x, 0), the sharper the
+    larger `beta`. `threshold` is where it makes no difference any more.
+
+    >>> torch.nn.functional.softplus(torch.tensor([0.0, 1.0, 30.0]))
+    tensor([ 0.6931,  1.3133, 30.0000])
+    """
     return ops.softplus(input, beta, threshold)
 
 

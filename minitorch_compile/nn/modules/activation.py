@@ -27,7 +27,11 @@ from minitorch_compile.user_warnings import warn_user
 
 
 class ReLU(Module):
-    """max(x, 0)."""
+    """max(x, 0), element by element. `inplace` overwrites the input.
+
+    >>> torch.nn.ReLU()(torch.tensor([-1.0, 2.0]))
+    tensor([0., 2.])
+    """
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__()
@@ -185,7 +189,11 @@ class SELU(Module):
 
 
 class GELU(Module):
-    """x times the normal distribution function of x; approximate="tanh" for the cubic-tanh form."""
+    """x times the normal distribution function of x, element by element; `approximate`="tanh" for the cubic-tanh form.
+
+    >>> torch.nn.GELU()(torch.tensor([-1.0, 0.0, 1.0]))
+    tensor([-0.1587,  0.0000,  0.8413])
+    """
 
     def __init__(self, approximate: str = "none") -> None:
         super().__init__()

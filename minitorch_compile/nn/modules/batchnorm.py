@@ -125,7 +125,16 @@ class BatchNorm1d(_BatchNorm):
 
 
 class BatchNorm2d(_BatchNorm):
-    """Batch normalisation of images (N, C, H, W)."""
+    """Batch normalisation of images (N, C, H, W): each of the C = `num_features` channels is shifted to mean 0 and
+    scaled to variance 1, as measured over the batch and its pixels.
+
+    `eps` is added to the variance. With `track_running_stats`, running averages of both, moved by `momentum` (None:
+    plain averages), are used after eval(). `affine`: a weight, and with `bias` a bias, for each channel follow.
+
+    >>> layer = torch.nn.BatchNorm2d(3)
+    >>> layer(torch.randn(2, 3, 4, 4)).shape, layer.weight.shape
+    (torch.Size([2, 3, 4, 4]), torch.Size([3]))
+    """
 
     dims = (4,)
 

@@ -81,6 +81,12 @@ class Sequential(_Listed):
     """Modules that are called one after another, each on the result of the one before.
 
     Given one by one, or as an OrderedDict with their names.
+
+    `args`: the modules. They can be indexed, cut and counted like a list.
+
+    >>> model = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.ReLU(), torch.nn.Linear(3, 2))
+    >>> model(torch.ones(5, 4)).shape, len(model), model[1]
+    (torch.Size([5, 2]), 3, ReLU())
     """
 
     def __init__(self, *args: Any) -> None:
@@ -142,7 +148,12 @@ class Sequential(_Listed):
 
 
 class ModuleList(_Listed):
-    """A list of modules, so that their parameters are found. It has no forward."""
+    """A list of `modules`, so that their parameters are found. It has no forward.
+
+    >>> layers = torch.nn.ModuleList([torch.nn.Linear(2, 2) for _ in range(3)])
+    >>> layers.append(torch.nn.ReLU())[-1], len(list(layers.parameters()))
+    (ReLU(), 6)
+    """
 
     def __init__(self, modules: Iterable[Module] | None = None) -> None:
         super().__init__()

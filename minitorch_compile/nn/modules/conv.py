@@ -176,7 +176,18 @@ class Conv1d(_PlainConvNd):
 
 
 class Conv2d(_PlainConvNd):
-    """A convolution of images (N, in_channels, H, W) or (in_channels, H, W)."""
+    """A convolution of images (N, in_channels, H, W) or (in_channels, H, W).
+
+    `in_channels`, `out_channels`: how many planes go in and come out. `kernel_size`, `stride`, `dilation`: a number, or
+    one each for height and width: how large the kernel is, by how much it moves, how far apart its taps are. `padding`:
+    how much is added on each side, or "same" or "valid"; `padding_mode` is what: "zeros", "reflect", "replicate" or
+    "circular". `groups` divides the channels into as many convolutions side by side. `bias`: whether one is added. The
+    output has height (H + 2 padding - dilation (kernel_size - 1) - 1) / stride + 1, rounded down.
+
+    >>> layer = torch.nn.Conv2d(3, 8, kernel_size=3, padding=1)
+    >>> layer(torch.zeros(2, 3, 5, 5)).shape, layer.weight.shape
+    (torch.Size([2, 8, 5, 5]), torch.Size([8, 3, 3, 3]))
+    """
 
     ndim, convolution = 2, F.conv2d
 

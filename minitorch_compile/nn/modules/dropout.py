@@ -27,7 +27,13 @@ class _Dropout(Module):
 
 
 class Dropout(_Dropout):
-    """Each element is 0 with probability p, else divided by 1 - p."""
+    """While training, each element is 0 with probability `p`, else divided by 1 - p, so that the mean stays; after
+    eval(), the input. `inplace` overwrites the input. ValueError unless p is between 0 and 1.
+
+    >>> layer = torch.nn.Dropout(p=0.5)
+    >>> layer.eval()(torch.ones(3))
+    tensor([1., 1., 1.])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.dropout(input, self.p, self.training, self.inplace)

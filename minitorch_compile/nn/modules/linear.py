@@ -18,7 +18,11 @@ from minitorch_compile.tensor import Tensor, empty
 
 
 class Identity(Module):
-    """Gives back its input; takes any arguments, so that it can stand for another layer."""
+    """Gives back its input; takes any arguments, `args` and `kwargs`, so that it can stand for another layer.
+
+    >>> torch.nn.Identity(54, unused=True)(torch.ones(2))
+    tensor([1., 1.])
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
@@ -28,7 +32,15 @@ class Identity(Module):
 
 
 class Linear(Module):
-    """input @ weight.T + bias."""
+    """input @ weight.T + bias: from (..., in_features) to (..., out_features). `weight` is (out_features, in_features);
+    without `bias` it stands alone. Both begin uniform on +-1/sqrt(in_features).
+
+    `in_features`, `out_features`: the sizes of the last dimension, before and after.
+
+    >>> layer = torch.nn.Linear(3, 2)
+    >>> layer(torch.ones(5, 3)).shape, layer.weight.shape
+    (torch.Size([5, 2]), torch.Size([2, 3]))
+    """
 
     def __init__(
         self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None

@@ -23,7 +23,15 @@ def _row_shape(normalized_shape: int | Sequence[int]) -> tuple[int, ...]:
 
 
 class LayerNorm(Module):
-    """Rows, the last dimensions of sizes `normalized_shape`, shifted to mean 0 and scaled to variance 1."""
+    """Rows, the last dimensions of sizes `normalized_shape`, shifted to mean 0 and scaled to variance 1.
+
+    `eps` is added to the variance. `elementwise_affine`: a weight of the same sizes, and with `bias` a bias, follow.
+
+    >>> layer = torch.nn.LayerNorm(2)
+    >>> layer(torch.tensor([[1.0, 3.0], [0.0, 10.0]])).detach()
+    tensor([[-1.0000,  1.0000],
+            [-1.0000,  1.0000]])
+    """
 
     def __init__(
         self,

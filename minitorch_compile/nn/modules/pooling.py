@@ -59,7 +59,15 @@ class MaxPool1d(_MaxPoolNd):
 
 
 class MaxPool2d(_MaxPoolNd):
-    """The maximum of each window of (N, C, H, W); with its place if `return_indices`."""
+    """The maximum of each window of (N, C, H, W) or (C, H, W); with its place if `return_indices`.
+
+    `kernel_size`, `stride` (the kernel's unless given), `padding` (of -inf), `dilation`: a number, or one each for
+    height and width. `ceil_mode`: a last window that reaches over the border counts, too.
+
+    >>> torch.nn.MaxPool2d(2)(torch.arange(16.0).view(1, 4, 4))
+    tensor([[[ 5.,  7.],
+             [13., 15.]]])
+    """
 
     def forward(self, input: Tensor) -> Any:
         return F.max_pool2d(input, *self._arguments())

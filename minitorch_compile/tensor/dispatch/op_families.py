@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Any
@@ -39,6 +40,9 @@ from minitorch_compile.tensor.numerics.element_conversion import castable
 from minitorch_compile.tensor.numerics.rounding import WIDE, computes_in, rounded, widened
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake, wrap
 
+# As far from the margin as the docstring's other lines, which Python moves there itself from 3.13 on.
+MARGIN = "" if sys.version_info >= (3, 13) else "    "
+IN_PLACE = f"\n\n{MARGIN}In place: the result is stored in the tensor itself, which is returned."
 INFERENCE_WRITTEN = (
     "Inplace update to inference tensor outside InferenceMode is not allowed."
     "You can make a clone to get a normal tensor before doing inplace update."
@@ -395,6 +399,7 @@ class InplaceCompositeOp(CompositeOp):
 
     def __init__(self, functional: CompositeOp, **row: Any) -> None:
         super().__init__(functional.kernel, name=f"{functional.name}_", **row)
+        self.__doc__ = f"{self.__doc__}{IN_PLACE}"
         self.functional = functional
 
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -422,6 +427,7 @@ class InplaceOp(Op):
 
     def __init__(self, functional: Op, **row: Any) -> None:
         super().__init__(functional.kernel, name=f"{functional.name}_", **row)
+        self.__doc__ = f"{self.__doc__}{IN_PLACE}"
         self.functional = functional
         self.gather_dims = functional.gather_dims
 

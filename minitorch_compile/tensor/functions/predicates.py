@@ -18,7 +18,11 @@ from minitorch_compile.tensor.tensor_base import TensorBase
 
 
 def is_tensor(obj: Any) -> bool:
-    """Whether an object is a tensor."""
+    """Whether an object, `obj`, is a tensor.
+
+    >>> torch.is_tensor(torch.ones(1)), torch.is_tensor([1.0])
+    (True, False)
+    """
     return isinstance(obj, TensorBase)
 
 

@@ -28,9 +28,13 @@ entered = _Entered()
 
 
 class device:
-    """A device by type and index. Compare with `==`. Inside `with device(...)` it is where new tensors are made.
+    """A device by `type`, such as "cpu" or "cuda:1", and `index`. Inside `with device(...)` it is where new tensors are
+    made. Compare with `==`.
 
     RuntimeError for a string that names none, TypeError for what isn't a string.
+
+    >>> torch.device("cuda", 1), torch.ones(2).device == torch.device("cpu")
+    (device(type='cuda', index=1), True)
     """
 
     __module__ = "minitorch_compile"  # as PyTorch shows it

@@ -14,7 +14,11 @@ _item = tuple.__getitem__
 
 
 class Size(tuple[int, ...]):
-    """A tuple of sizes; slicing, adding tuples and repeating give a Size again."""
+    """A tuple of sizes; slicing, adding tuples and repeating give a Size again. `iterable` has them, as ints.
+
+    >>> torch.Size([2, 3, 4])[:2], torch.zeros(2, 3).shape.numel()
+    (torch.Size([2, 3]), 6)
+    """
 
     __module__ = "minitorch_compile"  # as PyTorch shows it
 

@@ -26,7 +26,11 @@ BOOL, INTEGER, FLOATING, COMPLEX = range(4)
 
 class dtype:
     """One element type. `numpy` is the NumPy dtype that stores it, `itemsize` its size in bytes, and `by_numpy`
-    whether kernels compute on such arrays."""
+    whether kernels compute on such arrays. The library makes them all; `name` and `category` are theirs.
+
+    >>> torch.ones(2).dtype, torch.int64.itemsize, torch.bfloat16.is_floating_point
+    (torch.float32, 8, True)
+    """
 
     __module__ = "minitorch_compile"  # as PyTorch shows it
 

@@ -47,7 +47,12 @@ def _check_tensor(name: str, other: Any) -> None:
 
 @composite(methods=True)
 def allclose(input: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
-    """Whether isclose holds everywhere, as a Python bool."""
+    """Whether |input - other| <= `atol` + `rtol` * |other| holds everywhere, as a Python bool. NaN equals NaN only if
+    `equal_nan`.
+
+    >>> torch.allclose(torch.tensor([1.0]), torch.tensor([1.0 + 1e-6])), torch.allclose(torch.ones(1), torch.zeros(1))
+    (True, False)
+    """
     return bool(all(isclose(input, other, rtol, atol, equal_nan)))
 
 

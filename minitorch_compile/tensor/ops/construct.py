@@ -44,8 +44,16 @@ def tensor(
 ) -> Any:
     """A new tensor with a copy of `data`: a number, nested lists, a NumPy array or a tensor.
 
-    Python floats take the default dtype; NumPy scalars and tensors in lists keep theirs, and combine as operands do.
-    ValueError for ragged lists, TypeError and RuntimeError for what isn't numbers.
+    Python floats take the default dtype, unless `dtype` is given; NumPy scalars and tensors in lists keep theirs, and
+    combine as operands do. `device` is where it is made; with `requires_grad` operations on it are recorded;
+    `pin_memory` has no effect without a GPU. ValueError for ragged lists, TypeError and RuntimeError for what isn't
+    numbers.
+
+    >>> torch.tensor([[1, 2], [3, 4]])
+    tensor([[1, 2],
+            [3, 4]])
+    >>> torch.tensor([0.5, 1], dtype=torch.float64)
+    tensor([0.5000, 1.0000], dtype=torch.float64)
     """
     asked = None if dtype is None else _checked("tensor", dtype)
     array = _as_array(data, asked)
@@ -64,8 +72,13 @@ def from_numpy(ndarray: np.ndarray) -> Any:
 
 
 def as_tensor(data: Any, dtype: dtype | None = None, device: Any = None) -> Any:
-    """A tensor that shares memory with `data` if it is a tensor or an array and neither dtype nor device is to
-    change."""
+    """A tensor that shares memory with `data` if it is a tensor or an array and neither `dtype` nor `device` is to
+    change; else a copy, as torch.tensor() makes it.
+
+    >>> x = torch.ones(2)
+    >>> torch.as_tensor(x) is x, torch.as_tensor([1, 2])
+    (True, tensor([1, 2]))
+    """
     asked = None if dtype is None else _checked("as_tensor", dtype)
     if isinstance(data, TensorBase):
         return data.to(device, asked)  # type: ignore[attr-defined]

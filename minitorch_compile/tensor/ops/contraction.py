@@ -111,7 +111,14 @@ def spmm(input: Tensor, mat2: Tensor) -> Any:
 def matmul(input: Tensor, other: Tensor) -> Any:
     """The matrix product with NumPy's broadcasting rules: vectors, matrices, and batches of matrices.
 
-    RuntimeError, naming both sizes, if the inner sizes differ.
+    (..., n, k) @ (..., k, m) gives (..., n, m); dimensions in front broadcast. An `input` of one dimension is a row, an
+    `other` of one a column, and the result lacks that dimension. RuntimeError, naming both sizes, if the inner sizes
+    differ, and for two dtypes.
+
+    >>> a = torch.tensor([[1, 2], [3, 4]])
+    >>> a @ a, torch.matmul(a, torch.tensor([1, 1]))
+    (tensor([[ 7, 10],
+            [15, 22]]), tensor([3, 7]))
     """
     for name, x in (("input", input), ("other", other)):
         if not isinstance(x, TensorBase):

@@ -51,7 +51,15 @@ def _copied(input: Array, element: np.dtype, format: Format | None) -> Array:
 
 @kernel_op("copy", methods=True)
 def clone(input: Array, memory_format: Format | None = None) -> Array:
-    """A copy with storage of its own; strides are kept, as far as the elements are dense, unless a format is given."""
+    """A copy with storage of its own, through which gradients flow. Strides are kept, as far as the elements are dense,
+    unless `memory_format` says another order.
+
+    >>> x = torch.zeros(2)
+    >>> y = x.clone()
+    >>> y[0] = 1
+    >>> x, y
+    (tensor([0., 0.]), tensor([1., 0.]))
+    """
     return _copied(input, input.dtype, memory_format)
 
 
@@ -88,6 +96,10 @@ def contiguous(input: Tensor, memory_format: Format = contiguous_format) -> Any:
     do.
 
     RuntimeError for preserve_format if there is a copy to make, and for a format of another number of dimensions.
+
+    >>> x = torch.zeros(2, 3).t()
+    >>> x.is_contiguous(), x.contiguous().is_contiguous()
+    (False, True)
     """
     if memory_format is contiguous_format:
         return input if is_contiguous(input.sizes, input.strides) else contiguous_copy(input)
@@ -102,7 +114,16 @@ def contiguous(input: Tensor, memory_format: Format = contiguous_format) -> Any:
 
 @kernel_op("copy", torch=False, methods=False, inplace=True)
 def copy(input: Array, other: Array, non_blocking: bool = False) -> Array:
-    """`other` in the sizes, strides and dtype of `input`: the value that `input.copy_(other)` stores."""
+    """`other` in the sizes, strides and dtype of `input`: the value that `input.copy_(other)` stores.
+
+    This is done in the memory of the tensor, which is returned; sizes broadcast, dtypes are converted. `non_blocking`
+    has no effect on a CPU.
+
+    >>> x = torch.zeros(2, 2)
+    >>> x.copy_(torch.tensor([1, 2]))
+    tensor([[1., 2.],
+            [1., 2.]])
+    """
     result = empty_like_strides(input.shape, [s // input.itemsize for s in input.strides], input.dtype)
     np.copyto(result, castable(other, input.dtype), casting="unsafe")
     return result
@@ -151,10 +172,15 @@ def to(
     copy: bool = False,
     memory_format: Format | None = None,
 ) -> Any:
-    """The tensor in another dtype, on another device, in another format: itself if nothing changes and not `copy`.
+    """The tensor in another `dtype`, on another `device`, in another format: itself if nothing changes and not `copy`.
 
-    As in PyTorch: to(dtype), to(device, dtype) and to(other), each followed by non_blocking, copy. TypeError for what
-    is none of these, RuntimeError for a device that isn't there.
+    As in PyTorch: `args` are to(dtype), to(device, dtype) or to(other), each followed by non_blocking, copy.
+    `memory_format` is the order in which its elements lie; `non_blocking` has no effect on a CPU. TypeError for what is
+    none of these, RuntimeError for a device that isn't there.
+
+    >>> x = torch.tensor([1.5, 2.5])
+    >>> x.to(torch.int64), x.to("cpu") is x
+    (tensor([1, 2]), True)
     """
     flags = [arg for arg in args if isinstance(arg, bool)]
     for arg in args:

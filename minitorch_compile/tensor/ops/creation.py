@@ -77,7 +77,12 @@ def _leaf(x: TensorBase, requires_grad: bool) -> TensorBase:
 
 @factory()
 def full(size: Ints, fill_value: Scalar, dtype: dtype | None = None) -> Array:
-    """A tensor of one value; its dtype follows the value unless given."""
+    """A tensor of one value, `fill_value`, of sizes `size`; its `dtype` follows the value unless given.
+
+    >>> torch.full((2, 2), 7)
+    tensor([[7, 7],
+            [7, 7]])
+    """
     sizes, element = _full_rule(size, fill_value, dtype)
     result = np.empty(sizes, element.numpy)
     result.fill(element_of(fill_value, element))
@@ -109,7 +114,12 @@ def _full_strided_rule(size: Ints, stride: Ints, fill_value: Scalar, dtype: dtyp
 def arange(
     start: Scalar | None = None, end: Scalar | None = None, step: Scalar = 1, dtype: dtype | None = None
 ) -> Array:
-    """start, start + step, ... up to but without end; arange(n) counts from 0. int64 unless an argument is a float."""
+    """`start`, start + `step`, ... up to but without `end`; arange(n) counts from 0. `dtype` is int64 unless an
+    argument is a float: then it is the default dtype. RuntimeError for a step of 0 or away from the end.
+
+    >>> torch.arange(4), torch.arange(1, 2, 0.5)
+    (tensor([0, 1, 2, 3]), tensor([1.0000, 1.5000]))
+    """
     (count,), element = _arange_rule(start, end, step, dtype)
     first = 0 if end is None or start is None else start
     return (first + step * np.arange(count, dtype=np.int64 if element.category < FLOATING else np.float64)).astype(
@@ -137,7 +147,13 @@ def _arange_rule(start: Scalar | None, end: Scalar | None, step: Scalar, dtype: 
 
 @factory()
 def eye(n: int, m: int | None = None, dtype: dtype | None = None) -> Array:
-    """Ones on the diagonal, zeros elsewhere."""
+    """A matrix with ones on the diagonal, zeros elsewhere, of `n` rows and `m` columns (n unless given); `dtype` is the
+    default dtype unless given.
+
+    >>> torch.eye(2, 3)
+    tensor([[1., 0., 0.],
+            [0., 1., 0.]])
+    """
     sizes, element = _eye_rule(n, m, dtype)
     return np.eye(*sizes, dtype=element.numpy)
 
@@ -162,13 +178,25 @@ def _shape(name: str, sizes: tuple[Any, ...], size: Any) -> Any:
 
 @composite()
 def zeros(*sizes: Any, size: Any = None, dtype: dtype | None = None, **options: Any) -> Any:
-    """A tensor of zeros, of the default dtype unless given."""
+    """A tensor of zeros. `size` is given as numbers or as one tuple; `dtype` is the default dtype unless given.
+
+    >>> torch.zeros(2, 3)
+    tensor([[0., 0., 0.],
+            [0., 0., 0.]])
+    >>> torch.zeros((2,), dtype=torch.int64)
+    tensor([0, 0])
+    """
     return full(_shape("zeros", sizes, size), 0, dtype or get_default_dtype(), **options)
 
 
 @composite()
 def ones(*sizes: Any, size: Any = None, dtype: dtype | None = None, **options: Any) -> Any:
-    """A tensor of ones, of the default dtype unless given."""
+    """A tensor of ones. `size` is given as numbers or as one tuple; `dtype` is the default dtype unless given.
+
+    >>> torch.ones(2, 2)
+    tensor([[1., 1.],
+            [1., 1.]])
+    """
     return full(_shape("ones", sizes, size), 1, dtype or get_default_dtype(), **options)
 
 
@@ -181,7 +209,14 @@ def empty(
     **options: Any,
 ) -> Any:
     """A tensor whose values don't matter. Here they are zeros, so that a program that forgets to fill it stays
-    repeatable."""
+    repeatable.
+
+    `size` is given as numbers or as one tuple; `dtype` is the default dtype unless given; `memory_format` is the order
+    in which its elements lie.
+
+    >>> torch.empty(2, 3).shape
+    torch.Size([2, 3])
+    """
     shape = sizes_of("empty", _shape("empty", sizes, size))
     if memory_format is preserve_format:
         raise RuntimeError("empty: preserve_format has nothing to preserve; name the format that is meant")
@@ -238,7 +273,12 @@ def _end(name: str, value: Any) -> Any:
 
 @composite()
 def linspace(start: Any, end: Any, steps: int, *, dtype: dtype | None = None, **options: Any) -> Any:
-    """`steps` values at equal distances from start to end, both included."""
+    """`steps` values at equal distances from `start` to `end`, both included. `dtype` is the default dtype unless
+    given. RuntimeError for a negative number of steps.
+
+    >>> torch.linspace(0, 1, steps=5)
+    tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
+    """
     if steps < 0:
         raise RuntimeError(f"linspace: number of steps must be non-negative, got {steps}")
     leaf = options.pop("requires_grad", False)

@@ -53,7 +53,11 @@ def _beside(input: TensorBase, options: dict[str, Any]) -> dict[str, Any]:
 def zeros_like(
     input: Tensor, *, dtype: dtype | None = None, memory_format: Format = preserve_format, **options: Any
 ) -> Any:
-    """Zeros in the sizes and dtype of `input`."""
+    """Zeros in the sizes, dtype and layout of `input`; `dtype` and `memory_format` may say another.
+
+    >>> torch.zeros_like(torch.tensor([1, 2]))
+    tensor([0, 0])
+    """
     return _like("zeros_like", input, 0, dtype, memory_format, options)
 
 
@@ -88,7 +92,11 @@ def empty_like(
 
 @composite(torch=False, methods=True)
 def new_zeros(input: Tensor, *sizes: Any, size: Any = None, dtype: dtype | None = None, **options: Any) -> Any:
-    """Zeros of the given sizes, in this tensor's dtype unless given."""
+    """Zeros of the given `size`, in this tensor's dtype unless `dtype` is given.
+
+    >>> torch.tensor([1, 2]).new_zeros(3)
+    tensor([0, 0, 0])
+    """
     return new_full(input, _sized(sizes) if size is None else size, 0, dtype=dtype, **options)
 
 

@@ -27,7 +27,16 @@ from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 @kernel_op("joining")
 def cat(tensors: Sequence[Array], dim: int = 0) -> Array:
-    """Tensors one after another along a dimension. RuntimeError if the other sizes differ."""
+    """Tensors one after another along the dimension `dim`. `tensors` is a list or tuple; the other sizes must be equal
+    (RuntimeError); dtypes combine as those of operands do. Empty one-dimensional tensors are left out.
+
+    >>> torch.cat([torch.zeros(1, 2), torch.ones(2, 2)])
+    tensor([[0., 0.],
+            [1., 1.],
+            [1., 1.]])
+    >>> torch.cat([torch.zeros(2, 1), torch.ones(2, 2)], dim=1).shape
+    torch.Size([2, 3])
+    """
     element = tensors[0].dtype if len({t.dtype for t in tensors}) == 1 else _promoted(tensors)
     parts = [t for t in tensors if not is_nothing(t.shape)] or tensors
     return np.concatenate([t.astype(element, copy=False) for t in parts], axis=dim)
@@ -103,7 +112,17 @@ concatenate = alias("concatenate", cat)
 
 @composite()
 def stack(tensors: Sequence[Tensor], dim: int = 0) -> Any:
-    """Tensors of equal sizes side by side along a new dimension."""
+    """Tensors of equal sizes side by side along a new dimension, at the place `dim`. `tensors` is a list or tuple.
+    RuntimeError if the sizes differ, or there are none.
+
+    >>> a, b = torch.tensor([1, 2]), torch.tensor([3, 4])
+    >>> torch.stack([a, b])
+    tensor([[1, 2],
+            [3, 4]])
+    >>> torch.stack([a, b], dim=1)
+    tensor([[1, 3],
+            [2, 4]])
+    """
     _check_list("stack", tensors)
     at = wrap_dim(dim, len(tensors[0].sizes) + 1)
     for position, t in enumerate(tensors):

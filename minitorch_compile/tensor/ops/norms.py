@@ -166,7 +166,13 @@ def norm(
 ) -> Any:
     """torch.norm: the vector norm of all elements, or over the dimensions in `dim`, however many they are.
 
-    "fro" is 2; "nuc" is the sum of the singular values of the matrices that two dimensions make.
+    `p` is its order: a number, inf for the largest magnitude; "fro" is 2; "nuc" is the sum of the singular values of
+    the matrices that two dimensions make. With `keepdim` the dimensions stay, with size 1; `dtype` is what the input is
+    converted to first.
+
+    >>> x = torch.tensor([[3.0, 4.0], [0.0, 5.0]])
+    >>> torch.norm(x[0]), x.norm(p=1, dim=1)
+    (tensor(5.), tensor([7., 5.]))
     """
     if out is not None:
         return find("norm")(input, p, dim, keepdim, dtype=dtype, out=out)

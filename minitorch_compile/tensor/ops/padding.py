@@ -111,11 +111,15 @@ _MODES: dict[str, Callable[[Any, int, int, int], Any]] = {
 
 @composite(torch=False, functional=True)
 def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Any:
-    """The input with borders.
+    """The input with borders: `pad` has their widths, two numbers for the last dimension, two for the one before, and
+    so on; negative ones cut off.
 
     `mode`: "constant" (of `value`, 0 by default), and, for the last one to three dimensions of an image, "reflect",
-    "replicate" and "circular". RuntimeError for borders wider than the input allows, NotImplementedError for an
-    unknown mode or number of dimensions.
+    "replicate" and "circular". RuntimeError for borders wider than the input allows, NotImplementedError for an unknown
+    mode or number of dimensions.
+
+    >>> torch.nn.functional.pad(torch.tensor([1, 2]), (1, 2), value=9)
+    tensor([9, 1, 2, 9, 9])
     """
     if mode == "constant":
         return constant_pad_nd(input, pad, (False if input.dtype is bool_ else 0) if value is None else value)

@@ -37,7 +37,12 @@ SMALL = 4096  # elements
 
 @pointwise()
 def add(input: Array | Scalar, other: Array | Scalar, alpha: Scalar = 1) -> Array:
-    """input + alpha * other."""
+    """input + `alpha` * other: tensors that broadcast, or one a number. RuntimeError for an alpha that is a float where
+    the tensors are integers.
+
+    >>> torch.add(torch.tensor([1, 2]), 10), torch.ones(2).add(torch.tensor([1.0, 2.0]), alpha=2)
+    (tensor([11, 12]), tensor([3., 5.]))
+    """
     if type(alpha) is int and alpha == 1:
         return np.add(input, other)
     element = np.result_type(input, other)
@@ -85,7 +90,12 @@ def _no_subtraction() -> RuntimeError:
 
 @pointwise()
 def mul(input: Array | Scalar, other: Array | Scalar) -> Array:
-    """input * other."""
+    """input * other: tensors that broadcast, or one a number.
+
+    >>> torch.mul(torch.tensor([1, 2]), 3), torch.ones(2, 1).mul(torch.tensor([1.0, 2.0]))
+    (tensor([3, 6]), tensor([[1., 2.],
+            [1., 2.]]))
+    """
     return np.multiply(input, other)
 
 
@@ -98,8 +108,13 @@ class DivisionOp(PointwiseOp):
 
 @pointwise(INT_TO_FLOAT, family=DivisionOp)
 def div(input: Array | Scalar, other: Array | Scalar, rounding_mode: str | None = None) -> Array:
-    """input / other; integers are divided as floats. `rounding_mode`: "floor" rounds the quotient down, "trunc"
-    toward 0, and integers stay integers. RuntimeError for another mode."""
+    """input / other: tensors that broadcast, or one a number; integers are divided as floats. `rounding_mode`: "floor"
+    rounds the quotient down, "trunc" toward 0, and integers stay integers. RuntimeError for another mode, and for
+    integers rounded that are divided by 0.
+
+    >>> torch.div(torch.tensor([7, -7]), 2), torch.div(torch.tensor([7, -7]), 2, rounding_mode="floor")
+    (tensor([ 3.5000, -3.5000]), tensor([ 3, -4]))
+    """
     if rounding_mode is None:
         return np.divide(input, other)
     if rounding_mode not in ("floor", "trunc"):
@@ -149,9 +164,13 @@ class PowerOp(PointwiseOp):
 
 @pointwise(family=PowerOp)
 def pow(input: Array | Scalar, exponent: Array | Scalar) -> Array:
-    """input to the power of exponent. RuntimeError for integers to a negative number's power, and for bool tensors.
+    """`input` to the power of `exponent`: tensors that broadcast, or one a number. RuntimeError for integers to a
+    negative number's power, and for bool tensors.
 
     Integers to the powers of a tensor are rounded toward 0 where those are negative.
+
+    >>> torch.pow(torch.tensor([1.0, 2.0, 3.0]), 2), 2 ** torch.arange(4)
+    (tensor([1., 4., 9.]), tensor([1, 2, 4, 8]))
     """
     return quotients.power(input, exponent)
 
@@ -166,7 +185,11 @@ def neg(input: Array) -> Array:
 
 @pointwise()
 def abs(input: Array) -> Array:
-    """The magnitude. RuntimeError for bool tensors."""
+    """The magnitude of each element; of a complex number, as a float. NotImplementedError for bool tensors.
+
+    >>> torch.abs(torch.tensor([-1.5, 2.0])), torch.tensor(3 + 4j).abs()
+    (tensor([1.5000, 2.0000]), tensor(5.))
+    """
     return np.abs(_no_bools("abs", input))
 
 
@@ -198,7 +221,12 @@ def minimum(input: Array, other: Array) -> Array:
 
 @pointwise(inplace_function=True)
 def clamp(input: Array, min: Array | Scalar | None = None, max: Array | Scalar | None = None) -> Array:
-    """The nearest value that is at least `min` and at most `max`; NaN stays NaN. RuntimeError if both are None."""
+    """The nearest value that is at least `min` and at most `max`: numbers, or tensors that broadcast; either may be
+    left out. NaN stays NaN. RuntimeError if both are None.
+
+    >>> torch.clamp(torch.tensor([-2.0, 0.5, 3.0]), min=-1, max=1)
+    tensor([-1.0000,  0.5000,  1.0000])
+    """
     if min is None and max is None:
         raise RuntimeError("clamp: At least one of 'min' or 'max' must not be None")
     if input.dtype == np.bool_:
@@ -249,7 +277,11 @@ def round(input: Array, decimals: int = 0) -> Array:
 
 @pointwise(INT_TO_FLOAT)
 def exp(input: Array) -> Array:
-    """e to the power of each element."""
+    """e to the power of each element. Integers give the default dtype.
+
+    >>> torch.exp(torch.tensor([0.0, 1.0]))
+    tensor([1.0000, 2.7183])
+    """
     return np.exp(input)
 
 
@@ -261,7 +293,11 @@ def expm1(input: Array) -> Array:
 
 @pointwise(INT_TO_FLOAT)
 def log(input: Array) -> Array:
-    """The natural logarithm."""
+    """The natural logarithm; NaN below 0, -inf at 0. Integers give the default dtype.
+
+    >>> torch.log(torch.tensor([1.0, 0.0, -1.0]))
+    tensor([0., -inf, nan])
+    """
     return np.log(input)
 
 
@@ -273,7 +309,11 @@ def log1p(input: Array) -> Array:
 
 @pointwise(INT_TO_FLOAT)
 def sqrt(input: Array) -> Array:
-    """The square root; NaN below 0."""
+    """The square root; NaN below 0. Integers give the default dtype.
+
+    >>> torch.sqrt(torch.tensor([4.0, 2.0, -1.0]))
+    tensor([2.0000, 1.4142,    nan])
+    """
     return np.sqrt(input)
 
 
@@ -302,13 +342,21 @@ def square(input: Array) -> Array:
 
 @pointwise(INT_TO_FLOAT)
 def sin(input: Array) -> Array:
-    """The sine of an angle in radians."""
+    """The sine of an angle in radians. Integers give the default dtype.
+
+    >>> torch.sin(torch.tensor([0.0, 1.5708]))
+    tensor([0., 1.])
+    """
     return np.sin(input)
 
 
 @pointwise(INT_TO_FLOAT)
 def cos(input: Array) -> Array:
-    """The cosine of an angle in radians."""
+    """The cosine of an angle in radians. Integers give the default dtype.
+
+    >>> torch.cos(torch.tensor([0.0, 3.1416]))
+    tensor([ 1., -1.])
+    """
     return np.cos(input)
 
 
@@ -320,7 +368,11 @@ def tanh(input: Array) -> Array:
 
 @pointwise(INT_TO_FLOAT)
 def sigmoid(input: Array) -> Array:
-    """1 / (1 + exp(-x))."""
+    """1 / (1 + exp(-x)), element by element: between 0 and 1. Integers give the default dtype.
+
+    >>> torch.sigmoid(torch.tensor([-100.0, 0.0, 2.0]))
+    tensor([0.0000, 0.5000, 0.8808])
+    """
     return np.reciprocal(1 + np.exp(-_widened(input))).astype(input.dtype, copy=False)
 
 
@@ -483,5 +535,11 @@ def _integers_only(name: str, input: Any) -> Any:
 
 @pointwise(condition=True, methods=False)
 def where(condition: Array, input: Array | Scalar, other: Array | Scalar) -> Array:
-    """`input` where the bool `condition` holds, else `other`."""
+    """`input` where the bool `condition` holds, else `other`; all three broadcast, and either may be a number. Called
+    with the condition alone, the indices where it holds, as nonzero(as_tuple=True).
+
+    >>> x = torch.tensor([-1.0, 2.0])
+    >>> torch.where(x > 0, x, 0.0), torch.where(x > 0)
+    (tensor([0., 2.]), (tensor([1]),))
+    """
     return select(condition, input, other)

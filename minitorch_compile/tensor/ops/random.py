@@ -180,7 +180,13 @@ def _laid_out(input: Any, draw: Callable[[], Any], strides: Ints, options: dict[
 
 @composite()
 def rand(*sizes: Any, size: Any = None, generator: Any = None, dtype: dtype | None = None, **options: Any) -> Any:
-    """Uniform on [0, 1): `rand(2, 3)`, `rand((2, 3))` or `rand(size=(2, 3))`, of the default dtype unless given."""
+    """Numbers drawn uniformly from [0, 1). `size` is given as numbers, as one tuple or by name; `dtype` is the default
+    dtype unless given. `generator` is the stream to draw from, if not the default one.
+
+    >>> x = torch.rand(2, 3)
+    >>> x.shape, bool(((0 <= x) & (x < 1)).all())
+    (torch.Size([2, 3]), True)
+    """
     shape = sizes_of("rand", _sized(sizes) if size is None else size)
     with making_on(options.get("device")):
         numbers = uniform_tensor(shape, dtype or get_default_dtype(), generator)
@@ -189,7 +195,13 @@ def rand(*sizes: Any, size: Any = None, generator: Any = None, dtype: dtype | No
 
 @composite()
 def randn(*sizes: Any, size: Any = None, generator: Any = None, dtype: dtype | None = None, **options: Any) -> Any:
-    """Standard normal: `randn(2, 3)`, `randn((2, 3))` or `randn(size=(2, 3))`, of the default dtype unless given."""
+    """Numbers drawn from the standard normal distribution, of mean 0 and variance 1. `size` is given as numbers, as one
+    tuple or by name; `dtype` is the default dtype unless given. `generator` is the stream to draw from, if not the
+    default one.
+
+    >>> torch.randn(2, 3).shape, torch.randn((4,), dtype=torch.float64).dtype
+    (torch.Size([2, 3]), torch.float64)
+    """
     shape = sizes_of("randn", _sized(sizes) if size is None else size)
     with making_on(options.get("device")):
         numbers = normal_tensor(shape, dtype, generator)

@@ -51,7 +51,16 @@ def _bool(input: dtype) -> dtype:
 
 @reduction(_integers_widen)
 def sum(input: Array, dim: Axes = None, keepdim: bool = False, dtype: dtype | None = None) -> Array:
-    """The sum over `dim` (an int, several, or None for all). Integers and bools add up in int64."""
+    """The sum over `dim` (an int, several, or None for all dimensions). With `keepdim` these stay, with size 1.
+    Integers and bools add up in int64, unless `dtype` says in what the input is converted first.
+
+    IndexError for a dimension that isn't there.
+
+    >>> x = torch.tensor([[1, 2, 3], [4, 5, 6]])
+    >>> torch.sum(x), x.sum(0), x.sum(dim=1, keepdim=True)
+    (tensor(21), tensor([5, 7, 9]), tensor([[ 6],
+            [15]]))
+    """
     return _total(input, dim, keepdim)
 
 
@@ -75,7 +84,15 @@ def prod(input: Array, dim: Axes = None, keepdim: bool = False, dtype: dtype | N
 
 @reduction(_floating_only)
 def mean(input: Array, dim: Any = None, keepdim: bool = False, dtype: dtype | None = None) -> Array:
-    """The average over `dim`; NaN over no elements. RuntimeError for integers unless `dtype` is given."""
+    """The average over `dim` (an int, several, or None for all dimensions); NaN over no elements. With `keepdim` these
+    stay, with size 1. `dtype` is what the input is converted to first.
+
+    RuntimeError for integers and bools unless `dtype` is given, IndexError for a dimension that isn't there.
+
+    >>> x = torch.tensor([[1.0, 2.0], [3.0, 6.0]])
+    >>> x.mean(), x.mean(dim=1)
+    (tensor(3.), tensor([1.5000, 4.5000]))
+    """
     if dtype is not None and dtype.category < FLOATING:
         raise RuntimeError(f"mean: the dtype asked for must be floating point or complex, got {dtype}")
     count = math.prod(input.shape[d] for d in dim)
@@ -97,13 +114,25 @@ def amin(input: Array, dim: Axes = None, keepdim: bool = False) -> Array:
 
 @reduction(_bool, no_dims_mean_all=False)
 def any(input: Array, dim: Any = None, keepdim: bool = False) -> Array:
-    """Whether some element over `dim` is not 0."""
+    """Whether some element over `dim` (an int, several, or None for all) is not 0. With `keepdim` the dimensions stay,
+    with size 1. False over no elements.
+
+    >>> x = torch.tensor([[0, 0], [0, 3]])
+    >>> x.any(), torch.any(x, dim=1)
+    (tensor(True), tensor([False,  True]))
+    """
     return _collapsed(np.logical_or, input, dim, keepdim)
 
 
 @reduction(_bool, no_dims_mean_all=False)
 def all(input: Array, dim: Any = None, keepdim: bool = False) -> Array:
-    """Whether no element over `dim` is 0."""
+    """Whether no element over `dim` (an int, several, or None for all) is 0. With `keepdim` the dimensions stay, with
+    size 1. True over no elements.
+
+    >>> x = torch.tensor([[True, False], [True, True]])
+    >>> x.all(), torch.all(x, dim=1)
+    (tensor(False), tensor([False,  True]))
+    """
     return _collapsed(np.logical_and, input, dim, keepdim)
 
 
@@ -166,13 +195,27 @@ def _extreme(
 
 @composite(methods=True)
 def max(input: Tensor, dim: object = None, keepdim: bool = False, *, other: Tensor | None = None) -> object:
-    """The largest of all elements; with `dim`, (values, indices) over that dimension; with a tensor, like maximum."""
+    """The largest of all elements; with `dim`, (values, indices) over that dimension, which stays with size 1 if
+    `keepdim`; with a tensor, `other`, the larger of each two, like maximum. NaN is larger than anything. RuntimeError
+    over no elements.
+
+    >>> x = torch.tensor([[1, 5], [7, 2]])
+    >>> x.max(), x.max(dim=1).indices
+    (tensor(7), tensor([1, 0]))
+    """
     return _extreme(amax, argmax, pointwise.maximum, return_types.max, input, dim, keepdim, other)
 
 
 @composite(methods=True)
 def min(input: Tensor, dim: object = None, keepdim: bool = False, *, other: Tensor | None = None) -> object:
-    """The smallest of all elements; with `dim`, (values, indices) over that dimension; with a tensor, like minimum."""
+    """The smallest of all elements; with `dim`, (values, indices) over that dimension, which stays with size 1 if
+    `keepdim`; with a tensor, `other`, the smaller of each two, like minimum. NaN is smaller than anything. RuntimeError
+    over no elements.
+
+    >>> x = torch.tensor([[1, 5], [7, 2]])
+    >>> x.min(), x.min(dim=1).values
+    (tensor(1), tensor([1, 2]))
+    """
     return _extreme(amin, argmin, pointwise.minimum, return_types.min, input, dim, keepdim, other)
 
 
@@ -223,7 +266,13 @@ def _along_rule(input: TensorBase, dim: int, dtype: dtype | None = None) -> Tens
 
 @kernel_op("reduction", methods=True)
 def softmax(input: Array, dim: int, dtype: dtype | None = None) -> Array:
-    """exp(x) / sum(exp(x)) along `dim`, computed after subtracting the maximum. RuntimeError for integers."""
+    """exp(x) / sum(exp(x)) along `dim`, computed after subtracting the maximum. `dtype` is what the input is converted
+    to first. NotImplementedError for integers without one.
+
+    >>> torch.softmax(torch.tensor([[1.0, 1.0, 1.0], [0.0, 0.0, 100.0]]), dim=1)
+    tensor([[3.3333e-01, 3.3333e-01, 3.3333e-01],
+            [3.7835e-44, 3.7835e-44, 1.0000e+00]])
+    """
     x = _shifted(input, dim, dtype)
     np.exp(x, out=x)
     np.divide(x, x.sum(dim, keepdims=True), out=x)
@@ -250,7 +299,12 @@ def _shifted(input: Array, dim: int, element: dtype | None) -> Array:
 
 @composite(methods=True)
 def logsumexp(input: Tensor, dim: Axes, keepdim: bool = False) -> Tensor:
-    """log(sum(exp(x))) over `dim`, shifted by the maximum so that nothing overflows. -inf over no elements."""
+    """log(sum(exp(x))) over `dim` (an int or several), shifted by the maximum so that nothing overflows. With `keepdim`
+    the dimensions stay, with size 1. -inf over no elements.
+
+    >>> torch.logsumexp(torch.tensor([[1000.0, 1000.0], [0.0, 0.0]]), dim=1)
+    tensor([1.0007e+03, 6.9315e-01])
+    """
     x = input if input.dtype.category >= FLOATING else input.to(get_default_dtype())
     dims = wrap_dims(dim, len(x.sizes))
     if builtins.any(x.sizes[d] == 0 for d in dims):

@@ -27,7 +27,13 @@ Ints = tuple[int, ...]
 
 @composite(torch=False, methods=True, gather_dims=True)
 def repeat(input: Tensor, repeats: Ints) -> Any:
-    """The tensor tiled: `repeats` copies along each dimension, new ones in front. A copy, not a view."""
+    """The tensor tiled: `repeats` copies along each dimension, new ones in front. A copy, not a view. RuntimeError for
+    fewer numbers than dimensions.
+
+    >>> torch.tensor([1, 2]).repeat(2, 2)
+    tensor([[1, 2, 1, 2],
+            [1, 2, 1, 2]])
+    """
     repeats = as_ints("repeat", repeats)
     lead = len(repeats) - len(input.sizes)
     if lead < 0:

@@ -30,7 +30,14 @@ Ints = tuple[int, ...]
 
 @composite(methods=True, gather_dims=True)
 def reshape(input: Tensor, shape: Ints) -> Any:
-    """The same elements in the same order under other sizes: a view if strides allow it, else a copy."""
+    """The same elements in the same order under other sizes: a view if strides allow it, else a copy. One size in
+    `shape` may be -1: it follows from the others. RuntimeError if the number of elements isn't the same.
+
+    >>> x = torch.arange(6)
+    >>> x.reshape(2, 3), torch.reshape(x, (-1, 2)).shape
+    (tensor([[0, 1, 2],
+            [3, 4, 5]]), torch.Size([3, 2]))
+    """
     sizes, fits = recalled(_target, input.sizes, input.strides, as_ints("reshape", shape))
     return view_op(input if fits else contiguous(input), sizes)
 
@@ -44,7 +51,13 @@ def _target(sizes: Ints, strides: Ints, shape: Ints) -> tuple[Ints, bool]:
 
 @composite(methods=True)
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Any:
-    """Dimensions start_dim to end_dim as one. A 0-d tensor becomes one-dimensional."""
+    """Dimensions `start_dim` to `end_dim`, both included, as one: a view if strides allow it. A 0-d tensor becomes one-
+    dimensional. RuntimeError if they come in the wrong order.
+
+    >>> x = torch.zeros(2, 3, 4)
+    >>> x.flatten().shape, torch.flatten(x, 1).shape
+    (torch.Size([24]), torch.Size([2, 12]))
+    """
     ndim = len(input.sizes)
     first, last = wrap_dim(start_dim, ndim), wrap_dim(end_dim, ndim)
     if first > last:

@@ -103,7 +103,11 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> Any:
 
 @composite(methods=True)
 def unbind(input: Tensor, dim: int = 0) -> Any:
-    """One view for each index of a dimension."""
+    """One view for each index of the dimension `dim`, as a tuple; the views lack that dimension.
+
+    >>> torch.unbind(torch.tensor([[1, 2], [3, 4]]))
+    (tensor([1, 2]), tensor([3, 4]))
+    """
     if not input.sizes:
         raise IndexError("unbind: Dimension specified as 0 but tensor has no dimensions")
     return tuple(select(input, dim, i) for i in range(input.sizes[wrap_dim(dim, len(input.sizes))]))

@@ -74,7 +74,13 @@ def as_strided(input: TensorBase, size: Ints, stride: Ints, storage_offset: int 
 
 @view(gather_dims=True)
 def permute(input: TensorBase, dims: Ints) -> Layout:
-    """The dimensions in another order. RuntimeError unless `dims` names each one once."""
+    """A view with the dimensions in another order: the i-th is the one that `dims` names at i. RuntimeError unless
+    `dims` names each one once.
+
+    >>> x = torch.zeros(2, 3, 4)
+    >>> x.permute(2, 0, 1).shape, torch.permute(x, (0, 2, 1)).shape
+    (torch.Size([4, 2, 3]), torch.Size([2, 4, 3]))
+    """
     order = [wrap_dim(d, len(input.sizes)) for d in dims] if len(dims) == len(input.sizes) else []
     if sorted(order) != list(range(len(input.sizes))):
         raise RuntimeError(f"permute: dims must name each of the {len(input.sizes)} dimensions once, got {tuple(dims)}")
@@ -83,7 +89,14 @@ def permute(input: TensorBase, dims: Ints) -> Layout:
 
 @view()
 def transpose(input: TensorBase, dim0: int, dim1: int) -> Layout:
-    """Two dimensions change places."""
+    """A view in which the dimensions `dim0` and `dim1` have changed places. IndexError for one that isn't there.
+
+    >>> x = torch.tensor([[1, 2, 3], [4, 5, 6]])
+    >>> x.transpose(0, 1)
+    tensor([[1, 4],
+            [2, 5],
+            [3, 6]])
+    """
     ndim = len(input.sizes)
     a, b = wrap_dim(dim0, ndim), wrap_dim(dim1, ndim)
     sizes, strides = list(input.sizes), list(input.strides)
@@ -95,7 +108,13 @@ def transpose(input: TensorBase, dim0: int, dim1: int) -> Layout:
 
 @view()
 def t(input: TensorBase) -> Layout:
-    """The transpose of a matrix; vectors and 0-d tensors stay as they are. RuntimeError from 3 dimensions on."""
+    """A view: the transpose of a matrix; vectors and 0-d tensors stay as they are. RuntimeError from 3 dimensions on.
+
+    >>> torch.tensor([[1, 2, 3]]).t()
+    tensor([[1],
+            [2],
+            [3]])
+    """
     if len(input.sizes) > 2:
         raise RuntimeError(
             f"t() expects a tensor with <= 2 dimensions, but self is {len(input.sizes)}D; use transpose or mT"
@@ -105,8 +124,13 @@ def t(input: TensorBase) -> Layout:
 
 @view(torch=False, gather_dims=True)
 def expand(input: TensorBase, size: Ints) -> Layout:
-    """Size-1 dimensions, and new ones in front, repeated by stride 0; -1 keeps a size. RuntimeError if sizes don't
-    fit."""
+    """A view in which dimensions of size 1, and new ones in front, are repeated by stride 0. `size` has the new sizes;
+    -1 keeps one. RuntimeError if they don't fit. Copy it before you write into it.
+
+    >>> torch.tensor([[1], [2]]).expand(-1, 3)
+    tensor([[1, 1, 1],
+            [2, 2, 2]])
+    """
     size = as_ints("expand", size)
     lead = len(size) - len(input.sizes)
     if lead < 0:
@@ -139,7 +163,12 @@ def _expanded_strides(input: TensorBase, target: list[int]) -> list[int]:
 
 @view()
 def unsqueeze(input: TensorBase, dim: int) -> Layout:
-    """A new dimension of size 1."""
+    """A view with a new dimension of size 1, at the place `dim`: from -ndim - 1 to ndim; else IndexError.
+
+    >>> x = torch.tensor([1, 2])
+    >>> x.unsqueeze(0), x.unsqueeze(-1).shape
+    (tensor([[1, 2]]), torch.Size([2, 1]))
+    """
     at = wrap_dim(dim, len(input.sizes) + 1)
     stride = input.sizes[at] * input.strides[at] if at < len(input.sizes) else 1
     return [*input.sizes[:at], 1, *input.sizes[at:]], [*input.strides[:at], stride, *input.strides[at:]], input.offset
@@ -147,7 +176,13 @@ def unsqueeze(input: TensorBase, dim: int) -> Layout:
 
 @view()
 def squeeze(input: TensorBase, dim: int | Sequence[int] | None = None) -> Layout:
-    """Without its dimensions of size 1: all, or those that `dim` names."""
+    """A view without the dimensions of size 1: all of them, or those that `dim` (an int or several) names. IndexError
+    for a dimension that isn't there; one of another size stays.
+
+    >>> x = torch.zeros(1, 3, 1)
+    >>> x.squeeze().shape, x.squeeze(0).shape, x.squeeze(1).shape
+    (torch.Size([3]), torch.Size([3, 1]), torch.Size([1, 3, 1]))
+    """
     ndim = len(input.sizes)
     named = range(ndim) if dim is None else [wrap_dim(d, ndim) for d in ((dim,) if isinstance(dim, WHOLE) else dim)]
     if len(set(named)) < len(named):
@@ -186,13 +221,24 @@ def slice(input: TensorBase, dim: int = 0, start: int | None = None, end: int | 
 
 @view(differentiable=False)
 def detach(input: TensorBase) -> Layout:
-    """The same tensor outside the recorded graph: gradients don't flow through."""
+    """A view of the same memory outside the recorded graph: gradients don't flow through.
+
+    >>> x = torch.ones(2, requires_grad=True)
+    >>> x.detach().requires_grad
+    False
+    """
     return input.sizes, input.strides, input.offset
 
 
 @view()
 def diagonal(input: TensorBase, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Layout:
-    """The elements whose index in dim2 is that in dim1 plus offset, as the last dimension; dim1 and dim2 are gone."""
+    """A view of the elements whose index in `dim2` is that in `dim1` plus `offset`, as the last dimension; dim1 and
+    dim2 are gone. RuntimeError if both are the same dimension.
+
+    >>> x = torch.arange(9).view(3, 3)
+    >>> x.diagonal(), x.diagonal(offset=1)
+    (tensor([0, 4, 8]), tensor([1, 5]))
+    """
     first, second = wrap_dim(dim1, len(input.sizes)), wrap_dim(dim2, len(input.sizes))
     if first == second:
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")

@@ -41,11 +41,15 @@ from minitorch_compile.tensor.tensor_base import TensorBase
 from minitorch_compile.tensor.tensor_class.legacy_types import LegacyTensorType, dtype_of_type_name, type_name
 
 
-def _converter(target: dtype) -> Callable[..., Any]:
+def _converter(target: dtype, name: str) -> Callable[..., Any]:
     def convert(self: Any, memory_format: Any = preserve_format) -> Any:
         return ops.to(self, target, memory_format=memory_format)
 
-    convert.__doc__ = f"The tensor in dtype {target}."
+    convert.__doc__ = f"""The tensor in dtype {target}; `memory_format` may ask for another order of its elements.
+
+    >>> torch.tensor([0, 1]).{name}().dtype
+    {target}
+    """
     return convert
 
 
@@ -55,7 +59,11 @@ class TensorConversions(TensorBase):
     # ---------------------------------------------------------------------------------------------- to Python and NumPy
 
     def item(self) -> Any:
-        """The single element as a Python number. RuntimeError if there are more or none."""
+        """The single element as a Python number. RuntimeError if there are more or none.
+
+        >>> torch.tensor([2.5]).item(), torch.tensor(3).item()
+        (2.5, 3)
+        """
         if numel(self.sizes) != 1:
             raise RuntimeError(f"a Tensor with {numel(self.sizes)} elements cannot be converted to Scalar")
         if self.device is META:
@@ -63,14 +71,24 @@ class TensorConversions(TensorBase):
         return widened(self.array).item()
 
     def tolist(self) -> Any:
-        """Nested lists of Python numbers."""
+        """Nested lists of Python numbers; of a 0-d tensor, a number.
+
+        >>> torch.tensor([[1, 2], [3, 4]]).tolist()
+        [[1, 2], [3, 4]]
+        """
         if self.device is META:
             raise NotImplementedError(f"tolist: {NO_DATA}")
         return widened(self.array).tolist()
 
     def numpy(self, *, force: Any = False) -> np.ndarray:
-        """A NumPy array over the same memory. RuntimeError if the tensor requires grad, unless `force` or grad mode
-        is off; TypeError for bfloat16 and eight-bit floats, which NumPy doesn't have."""
+        """A NumPy array over the same memory. RuntimeError if the tensor requires grad, unless `force` or grad mode is
+        off; TypeError for bfloat16 and eight-bit floats, which NumPy doesn't have.
+
+        >>> x = torch.zeros(2)
+        >>> x.numpy()[0] = 1
+        >>> x
+        tensor([1., 0.])
+        """
         if self.dtype is bfloat16 or self.dtype in FLOAT8:
             name = type_name(self.dtype).removeprefix("torch.").removesuffix("Tensor")
             raise TypeError(f"Got unsupported ScalarType {name}: NumPy has no such dtype; convert with .float() first")
@@ -98,18 +116,18 @@ class TensorConversions(TensorBase):
 
     # ---------------------------------------------------------------------------------------------- to another dtype
 
-    float = _converter(float32)
-    double = _converter(float64)
-    half = _converter(float16)
-    bfloat16 = _converter(bfloat16)
-    cfloat = _converter(complex64)
-    cdouble = _converter(complex128)
-    long = _converter(int64)
-    int = _converter(int32)
-    short = _converter(int16)
-    char = _converter(int8)
-    byte = _converter(uint8)
-    bool = _converter(bool_)
+    float = _converter(float32, "float")
+    double = _converter(float64, "double")
+    half = _converter(float16, "half")
+    bfloat16 = _converter(bfloat16, "bfloat16")
+    cfloat = _converter(complex64, "cfloat")
+    cdouble = _converter(complex128, "cdouble")
+    long = _converter(int64, "long")
+    int = _converter(int32, "int")
+    short = _converter(int16, "short")
+    char = _converter(int8, "char")
+    byte = _converter(uint8, "byte")
+    bool = _converter(bool_, "bool")
 
     def type(self, dtype: Any = None, non_blocking: Any = False) -> Any:
         """Without an argument, the name of the legacy type, as 'torch.FloatTensor'; else the tensor in that dtype.
@@ -127,11 +145,22 @@ class TensorConversions(TensorBase):
     # ---------------------------------------------------------------------------------------------- to another device
 
     def cpu(self, memory_format: Any = preserve_format) -> Any:
-        """The tensor in main memory: itself. RuntimeError if it has no data."""
+        """The tensor in main memory: itself, unless `memory_format` asks for another order of its elements.
+        NotImplementedError if it has no data.
+
+        >>> x = torch.ones(2)
+        >>> x.cpu() is x
+        True
+        """
         return ops.to(self, "cpu", memory_format=memory_format)
 
     def cuda(self, device: Any = None, non_blocking: Any = False, memory_format: Any = preserve_format) -> Any:
-        """AssertionError: there are no tensors on a GPU here."""
+        """AssertionError: there are no tensors on a GPU here. Ask torch.cuda.is_available() first. (`device`,
+        `non_blocking`, `memory_format`: which one, whether to wait, and in which order elements lie.)
+
+        >>> torch.ones(2).cuda() if torch.cuda.is_available() else "no GPU"
+        'no GPU'
+        """
         return on_device(self, "cuda" if device is None else device)
 
     def pin_memory(self, device: Any = None) -> Any:

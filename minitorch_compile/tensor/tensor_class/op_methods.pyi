@@ -20,16 +20,16 @@ class OpMethods:
         """(sum |x|^ord)^(1/ord) over `dim`; the largest or smallest |x| for ord = inf or -inf, how many aren't 0 for 0."""
 
     def abs(self) -> Tensor:
-        """The magnitude."""
+        """The magnitude of each element; of a complex number, as a float."""
 
     def abs_(self) -> Tensor:
-        """The magnitude."""
+        """The magnitude of each element; of a complex number, as a float."""
 
     def absolute(self) -> Tensor:
-        """The magnitude."""
+        """The magnitude of each element; of a complex number, as a float."""
 
     def absolute_(self) -> Tensor:
-        """The magnitude."""
+        """The magnitude of each element; of a complex number, as a float."""
 
     def acos(self) -> Tensor:
         """The angle in [0, pi] with that cosine; NaN outside [-1, 1]."""
@@ -44,10 +44,10 @@ class OpMethods:
         """The non-negative number with that hyperbolic cosine; NaN below 1."""
 
     def add(self, other: Tensor | _Number, *, alpha: _Number = 1) -> Tensor:
-        """input + alpha * other."""
+        """input + `alpha` * other: tensors that broadcast, or one a number."""
 
     def add_(self, other: Tensor | _Number, *, alpha: _Number = 1) -> Tensor:
-        """input + alpha * other."""
+        """input + `alpha` * other: tensors that broadcast, or one a number."""
 
     def addbmm(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Any:
         """beta * input + alpha * the sum over the batch of bmm(batch1, batch2)."""
@@ -89,10 +89,10 @@ class OpMethods:
         """The conjugate transpose of each matrix of a stack."""
 
     def all(self, dim: Any = None, keepdim: _bool = False) -> Tensor:
-        """Whether no element over `dim` is 0."""
+        """Whether no element over `dim` (an int, several, or None for all) is 0."""
 
     def allclose(self, other: Tensor, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> _bool:
-        """Whether isclose holds everywhere, as a Python bool."""
+        """Whether |input - other| <= `atol` + `rtol` * |other| holds everywhere, as a Python bool."""
 
     def amax(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
         """The largest element over `dim`; NaN if there is one."""
@@ -107,7 +107,7 @@ class OpMethods:
         """The direction of each number in radians, in (-pi, pi]; 0 or pi for real ones."""
 
     def any(self, dim: Any = None, keepdim: _bool = False) -> Tensor:
-        """Whether some element over `dim` is not 0."""
+        """Whether some element over `dim` (an int, several, or None for all) is not 0."""
 
     def arccos(self) -> Tensor:
         """The angle in [0, pi] with that cosine; NaN outside [-1, 1]."""
@@ -280,10 +280,10 @@ class OpMethods:
         """At most `chunks` consecutive parts of equal size (the last may be smaller)."""
 
     def clamp(self, min: Tensor | _Number | None = None, max: Tensor | _Number | None = None) -> Tensor:
-        """The nearest value that is at least `min` and at most `max`; NaN stays NaN."""
+        """The nearest value that is at least `min` and at most `max`: numbers, or tensors that broadcast; either may be left out."""
 
     def clamp_(self, min: Tensor | _Number | None = None, max: Tensor | _Number | None = None) -> Tensor:
-        """The nearest value that is at least `min` and at most `max`; NaN stays NaN."""
+        """The nearest value that is at least `min` and at most `max`: numbers, or tensors that broadcast; either may be left out."""
 
     def clamp_max(self, max: Tensor | _Number) -> Any:
         """The input, but at most `max`."""
@@ -298,13 +298,13 @@ class OpMethods:
         """The input, but at least `min`."""
 
     def clip(self, min: Tensor | _Number | None = None, max: Tensor | _Number | None = None) -> Tensor:
-        """The nearest value that is at least `min` and at most `max`; NaN stays NaN."""
+        """The nearest value that is at least `min` and at most `max`: numbers, or tensors that broadcast; either may be left out."""
 
     def clip_(self, min: Tensor | _Number | None = None, max: Tensor | _Number | None = None) -> Tensor:
-        """The nearest value that is at least `min` and at most `max`; NaN stays NaN."""
+        """The nearest value that is at least `min` and at most `max`: numbers, or tensors that broadcast; either may be left out."""
 
     def clone(self, *, memory_format: _memory_format | None = None) -> Tensor:
-        """A copy with storage of its own; strides are kept, as far as the elements are dense, unless a format is given."""
+        """A copy with storage of its own, through which gradients flow."""
 
     def conj(self) -> Any:
         """The conjugate numbers, as a view of the tensor; a real tensor itself."""
@@ -379,7 +379,7 @@ class OpMethods:
         """The determinant of each matrix."""
 
     def detach(self) -> Tensor:
-        """The same tensor outside the recorded graph: gradients don't flow through."""
+        """A view of the same memory outside the recorded graph: gradients don't flow through."""
 
     def diag(self, diagonal: _int = 0) -> Any:
         """The diagonal of a matrix, or the matrix with a vector on its diagonal."""
@@ -391,7 +391,7 @@ class OpMethods:
         """The matrix with the flattened input on a diagonal."""
 
     def diagonal(self, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
-        """The elements whose index in dim2 is that in dim1 plus offset, as the last dimension; dim1 and dim2 are gone."""
+        """A view of the elements whose index in `dim2` is that in `dim1` plus `offset`, as the last dimension; dim1 and dim2 are gone."""
 
     def diagonal_scatter(self, src: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Any:
         """`input` with src in place of input.diagonal(offset, dim1, dim2)."""
@@ -409,16 +409,16 @@ class OpMethods:
         """The p-norm of input - other."""
 
     def div(self, other: Tensor | _Number, *, rounding_mode: str | None = None) -> Tensor:
-        """input / other; integers are divided as floats."""
+        """input / other: tensors that broadcast, or one a number; integers are divided as floats."""
 
     def div_(self, other: Tensor | _Number, *, rounding_mode: str | None = None) -> Tensor:
-        """input / other; integers are divided as floats."""
+        """input / other: tensors that broadcast, or one a number; integers are divided as floats."""
 
     def divide(self, other: Tensor | _Number, *, rounding_mode: str | None = None) -> Tensor:
-        """input / other; integers are divided as floats."""
+        """input / other: tensors that broadcast, or one a number; integers are divided as floats."""
 
     def divide_(self, other: Tensor | _Number, *, rounding_mode: str | None = None) -> Tensor:
-        """input / other; integers are divided as floats."""
+        """input / other: tensors that broadcast, or one a number; integers are divided as floats."""
 
     def dot(self, tensor: Tensor) -> Any:
         """The sum of the products of the elements of two vectors."""
@@ -469,7 +469,7 @@ class OpMethods:
         """e to the power of each element."""
 
     def expand(self, *size: Any) -> Tensor:
-        """Size-1 dimensions, and new ones in front, repeated by stride 0; -1 keeps a size."""
+        """A view in which dimensions of size 1, and new ones in front, are repeated by stride 0."""
 
     def expand_as(self, other: Tensor) -> Any:
         """expand to the sizes of `other`."""
@@ -493,7 +493,7 @@ class OpMethods:
         """The integer part."""
 
     def flatten(self, start_dim: _int = 0, end_dim: _int = -1) -> Any:
-        """Dimensions start_dim to end_dim as one."""
+        """Dimensions `start_dim` to `end_dim`, both included, as one: a view if strides allow it."""
 
     def flip(self, *dims: Any) -> Tensor:
         """The elements in reverse order along those dimensions; a copy."""
@@ -762,7 +762,7 @@ class OpMethods:
         """log |gamma(x)|; gamma(n) = (n - 1)! for integers."""
 
     def log(self) -> Tensor:
-        """The natural logarithm."""
+        """The natural logarithm; NaN below 0, -inf at 0."""
 
     def log10(self) -> Tensor:
         """The logarithm to base 10."""
@@ -783,7 +783,7 @@ class OpMethods:
         """The logarithm to base 2."""
 
     def log_(self) -> Tensor:
-        """The natural logarithm."""
+        """The natural logarithm; NaN below 0, -inf at 0."""
 
     def log_normal_(self, mean: _float = 1.0, std: _float = 2.0, *, generator: Any = None) -> Any:
         """Stores e to the power of normal numbers of that mean and standard deviation."""
@@ -834,7 +834,7 @@ class OpMethods:
         """log(x / (1 - x)), the inverse of sigmoid."""
 
     def logsumexp(self, dim: _int | Sequence[_int] | None, keepdim: _bool = False) -> Tensor:
-        """log(sum(exp(x))) over `dim`, shifted by the maximum so that nothing overflows."""
+        """log(sum(exp(x))) over `dim` (an int or several), shifted by the maximum so that nothing overflows."""
 
     def lt(self, other: Tensor | _Number) -> Tensor:
         """Where less."""
@@ -867,19 +867,19 @@ class OpMethods:
         """Square matrices multiplied with themselves n times, by repeated squaring; n < 0 takes the inverse."""
 
     def max(self, dim: object = None, keepdim: _bool = False, *, other: Tensor | None = None) -> Any:
-        """The largest of all elements; with `dim`, (values, indices) over that dimension; with a tensor, like maximum."""
+        """The largest of all elements; with `dim`, (values, indices) over that dimension, which stays with size 1 if `keepdim`; with a tensor, `other`, the larger of each two, like maximum."""
 
     def maximum(self, other: Tensor | _Number) -> Tensor:
         """The larger one; NaN if either is."""
 
     def mean(self, dim: Any = None, keepdim: _bool = False, *, dtype: _dtype | None = None) -> Tensor:
-        """The average over `dim`; NaN over no elements."""
+        """The average over `dim` (an int, several, or None for all dimensions); NaN over no elements."""
 
     def median(self, dim: _int | None = None, keepdim: _bool = False) -> Any:
         """The lower of the elements in the middle, of all; with `dim`, (values, indices) along it."""
 
     def min(self, dim: object = None, keepdim: _bool = False, *, other: Tensor | None = None) -> Any:
-        """The smallest of all elements; with `dim`, (values, indices) over that dimension; with a tensor, like minimum."""
+        """The smallest of all elements; with `dim`, (values, indices) over that dimension, which stays with size 1 if `keepdim`; with a tensor, `other`, the smaller of each two, like minimum."""
 
     def minimum(self, other: Tensor | _Number) -> Tensor:
         """The smaller one; NaN if either is."""
@@ -900,19 +900,19 @@ class OpMethods:
         """The elements along the first dimension in order."""
 
     def mul(self, other: Tensor | _Number) -> Tensor:
-        """input * other."""
+        """input * other: tensors that broadcast, or one a number."""
 
     def mul_(self, other: Tensor | _Number) -> Tensor:
-        """input * other."""
+        """input * other: tensors that broadcast, or one a number."""
 
     def multinomial(self, num_samples: _int, replacement: _bool = False, *, generator: Any = None) -> Any:
         """Indices drawn with probabilities proportional to the rows of `input`: int64, [..., num_samples]."""
 
     def multiply(self, other: Tensor | _Number) -> Tensor:
-        """input * other."""
+        """input * other: tensors that broadcast, or one a number."""
 
     def multiply_(self, other: Tensor | _Number) -> Tensor:
-        """input * other."""
+        """input * other: tensors that broadcast, or one a number."""
 
     def mv(self, vec: Tensor) -> Any:
         """A matrix times a vector."""
@@ -1040,7 +1040,7 @@ class OpMethods:
         pin_memory: Any = False,
         requires_grad: Any = False,
     ) -> Any:
-        """Zeros of the given sizes, in this tensor's dtype unless given."""
+        """Zeros of the given `size`, in this tensor's dtype unless `dtype` is given."""
 
     def nextafter(self, other: Tensor | _Number) -> Tensor:
         """The next float after `input` in the direction of `other`."""
@@ -1070,7 +1070,7 @@ class OpMethods:
         """Every element of one vector times every element of the other."""
 
     def permute(self, *dims: Any) -> Tensor:
-        """The dimensions in another order."""
+        """A view with the dimensions in another order: the i-th is the one that `dims` names at i."""
 
     def pinverse(self, rcond: _float = 1e-15) -> Any:
         """torch.pinverse, the older name of linalg.pinv."""
@@ -1079,10 +1079,10 @@ class OpMethods:
         """The input itself."""
 
     def pow(self, exponent: Tensor | _Number) -> Tensor:
-        """input to the power of exponent."""
+        """`input` to the power of `exponent`: tensors that broadcast, or one a number."""
 
     def pow_(self, exponent: Tensor | _Number) -> Tensor:
-        """input to the power of exponent."""
+        """`input` to the power of `exponent`: tensors that broadcast, or one a number."""
 
     def prelu(self, weight: Tensor) -> Any:
         """x above 0, weight * x below: one weight, or one for each channel (dimension 1)."""
@@ -1227,10 +1227,10 @@ class OpMethods:
         """-1, 0 or 1; of a complex number the number on the unit circle in its direction, or 0."""
 
     def sigmoid(self) -> Tensor:
-        """1 / (1 + exp(-x))."""
+        """1 / (1 + exp(-x)), element by element: between 0 and 1."""
 
     def sigmoid_(self) -> Tensor:
-        """1 / (1 + exp(-x))."""
+        """1 / (1 + exp(-x)), element by element: between 0 and 1."""
 
     def sign(self) -> Tensor:
         """-1, 0 or 1; 0 for NaN, as in PyTorch."""
@@ -1334,7 +1334,7 @@ class OpMethods:
     def sum(
         self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None
     ) -> Tensor:
-        """The sum over `dim` (an int, several, or None for all)."""
+        """The sum over `dim` (an int, several, or None for all dimensions)."""
 
     def sum_to_size(self, *size: Any) -> Any:
         """The inverse of expand: summed over the dimensions that `size` lacks or has as 1."""
@@ -1349,7 +1349,7 @@ class OpMethods:
         """transpose."""
 
     def t(self) -> Tensor:
-        """The transpose of a matrix; vectors and 0-d tensors stay as they are."""
+        """A view: the transpose of a matrix; vectors and 0-d tensors stay as they are."""
 
     def take(self, index: Tensor) -> Any:
         """The elements at those places of the flattened input, in the sizes of `index`."""
@@ -1392,7 +1392,7 @@ class OpMethods:
         copy: _bool = False,
         memory_format: _memory_format | None = None,
     ) -> Any:
-        """The tensor in another dtype, on another device, in another format: itself if nothing changes and not `copy`."""
+        """The tensor in another `dtype`, on another `device`, in another format: itself if nothing changes and not `copy`."""
 
     def topk(self, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True) -> Any:
         """(values, indices) of the k largest elements along `dim`, or the smallest."""
@@ -1401,7 +1401,7 @@ class OpMethods:
         """The sum of the diagonal of a matrix."""
 
     def transpose(self, dim0: _int, dim1: _int) -> Tensor:
-        """Two dimensions change places."""
+        """A view in which the dimensions `dim0` and `dim1` have changed places."""
 
     def triangular_solve(
         self, A: Tensor, upper: _bool = True, transpose: _bool = False, unitriangular: _bool = False
@@ -1421,10 +1421,10 @@ class OpMethods:
         """The upper triangle of matrices: elements on and above the diagonal, zeros below."""
 
     def true_divide(self, other: Tensor | _Number) -> Tensor:
-        """input / other; integers are divided as floats."""
+        """input / other: tensors that broadcast, or one a number; integers are divided as floats."""
 
     def true_divide_(self, other: Tensor | _Number) -> Tensor:
-        """input / other; integers are divided as floats."""
+        """input / other: tensors that broadcast, or one a number; integers are divided as floats."""
 
     def trunc(self) -> Tensor:
         """The integer part."""
@@ -1436,7 +1436,7 @@ class OpMethods:
         """The tensor in the dtype of another."""
 
     def unbind(self, dim: _int = 0) -> Any:
-        """One view for each index of a dimension."""
+        """One view for each index of the dimension `dim`, as a tuple; the views lack that dimension."""
 
     def unflatten(self, dim: _int, sizes: Sequence[_int]) -> Any:
         """A dimension as several, whose sizes multiply to its size; one of them may be -1."""
@@ -1467,7 +1467,7 @@ class OpMethods:
         """split_with_sizes."""
 
     def unsqueeze(self, dim: _int) -> Tensor:
-        """A new dimension of size 1."""
+        """A view with a new dimension of size 1, at the place `dim`: from -ndim - 1 to ndim; else IndexError."""
 
     def var(
         self,

@@ -43,13 +43,23 @@ class TensorProperties(TensorBase):
         return len(self.sizes)
 
     def dim(self) -> int:
-        """The number of dimensions."""
+        """The number of dimensions.
+
+        >>> torch.zeros(2, 3).dim(), torch.tensor(1.0).dim()
+        (2, 0)
+        """
         return len(self.sizes)
 
     ndimension = dim
 
     def size(self, dim: int | None = None) -> Any:
-        """The sizes, or the size of one dimension."""
+        """The sizes, as a torch.Size, or the size of the dimension `dim`, as an int. IndexError for a dimension that
+        isn't there.
+
+        >>> x = torch.zeros(2, 3)
+        >>> x.size(), x.size(-1)
+        (torch.Size([2, 3]), 3)
+        """
         return self.sizes if dim is None else self.sizes[_known_dim(dim, self.sizes)]
 
     def stride(self, dim: int | None = None) -> Any:
@@ -61,7 +71,11 @@ class TensorProperties(TensorBase):
         return self.offset
 
     def numel(self) -> int:
-        """The number of elements."""
+        """The number of elements.
+
+        >>> torch.zeros(2, 3).numel()
+        6
+        """
         return numel(self.sizes)
 
     nelement = numel

@@ -206,7 +206,19 @@ class Tensor(TensorConversions, TensorExchange, TensorResizing, TensorProperties
 
     @says("(self, *shape)")
     def view(self, *size: Any, **kwargs: Any) -> Any:
-        """The same elements under other sizes, view(2, 3), or the same bytes in another dtype, view(torch.int32)."""
+        """The same elements in the same memory under other sizes, view(2, 3), or the same bytes in another dtype,
+        view(torch.int32).
+
+        One size in `shape` may be -1: it follows from the others. RuntimeError if the elements are another number,
+        or don't lie so that strides can say it; reshape() copies then.
+
+        >>> x = torch.arange(6)
+        >>> x.view(2, 3)
+        tensor([[0, 1, 2],
+                [3, 4, 5]])
+        >>> x.view(-1, 2).shape, torch.tensor([1.0]).view(torch.int32)
+        (torch.Size([3, 2]), tensor([1065353216], dtype=torch.int32))
+        """
         if "dtype" in kwargs or (len(size) == 1 and isinstance(size[0], (dtype, type))):
             return ops.view_dtype(self, *size, **kwargs)
         if kwargs.keys() - {"size"} if kwargs else not size:
@@ -327,8 +339,13 @@ class Tensor(TensorConversions, TensorExchange, TensorResizing, TensorProperties
     # ----------------------------------------------------------------------------------------------- autograd's handles
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        """Asks for gradients. RuntimeError for integers, for switching off what a recorded operation made, and inside
-        a function transform."""
+        """Asks for gradients: with `requires_grad`, operations on this tensor are recorded from now on. Returns the
+        tensor. RuntimeError for integers, for switching off what a recorded operation made, and inside a function
+        transform.
+
+        >>> torch.ones(2).requires_grad_()
+        tensor([1., 1.], requires_grad=True)
+        """
         refuse_in_transforms("Tensor.requires_grad_", vmap_too=True)
         self.requires_grad = requires_grad
         return self
@@ -336,7 +353,18 @@ class Tensor(TensorConversions, TensorExchange, TensorResizing, TensorProperties
     def backward(
         self, gradient: Any = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: Any = None
     ) -> None:
-        """Adds to `.grad` of every leaf the gradient of this tensor, which must be 0-d unless `gradient` is given."""
+        """Adds to `.grad` of every leaf the gradient of this tensor with respect to it.
+
+        The tensor must have a single element, unless `gradient`, of its sizes, says by what each one counts.
+        `create_graph` records the walk, for higher derivatives; `retain_graph` (default: as create_graph) keeps what it
+        needs for another walk; `inputs` limits it to those leaves. RuntimeError for a tensor that nothing was recorded
+        for, and for a second walk through what was let go.
+
+        >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
+        >>> (x**2).sum().backward()
+        >>> x.grad
+        tensor([2., 4.])
+        """
         registered_tape().backward(self, gradient, retain_graph, create_graph, inputs)
 
     def register_hook(self, hook: Callable[[Any], Any]) -> Any:

@@ -36,7 +36,7 @@ class _Endless(Sampler[None]):
 
 
 class DataLoader(Generic[T_co]):
-    """An iterable over the batches of a dataset.
+    """An iterable over the batches of a `dataset`: `batch_size` of its items each.
 
     - `shuffle`, or a `sampler` of indices, or a `batch_sampler` of lists of indices, says in which order.
     - `batch_size=None` gives single items. `drop_last` leaves out a last batch that is too short.
@@ -45,8 +45,12 @@ class DataLoader(Generic[T_co]):
       must be picklable, and a script must guard its main part by `if __name__ == "__main__":`. Where that isn't so, a
       warning says it and the data is loaded here; with multiprocessing_context="spawn" it is a RuntimeError.
       `persistent_workers` keeps them from one epoch to the next; `timeout` is how many seconds to wait for a batch.
+      `worker_init_fn(index)` is called in each at its start; they hand over batches `in_order` unless it is False.
     - `generator` draws the order and the seeds of the workers.
-    - `pin_memory` has no effect: there is no device that memory would be copied to.
+    - `pin_memory`, `pin_memory_device` have no effect: there is no device that memory would be copied to.
+
+    >>> list(torch.utils.data.DataLoader([1, 2, 3], batch_size=2))
+    [tensor([1, 2]), tensor([3])]
     """
 
     def __init__(
