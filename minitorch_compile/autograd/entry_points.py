@@ -92,7 +92,7 @@ def grad(
     """The gradients of the sum of `outputs` with respect to `inputs`, a tuple; nothing is added to any `.grad`.
 
     `grad_outputs`, of their sizes, say by what each element counts. `create_graph` records the walk, for higher
-    derivatives; `retain_graph` (default: as create_graph) keeps what it needs for another. `only_inputs` must be True.
+    derivatives; `retain_graph` (default: as create_graph) keeps what it needs for another. `only_inputs` is ignored.
     `is_grads_batched`: the first dimension of `grad_outputs` and of the results is a batch; the graph is walked once
     for each row, and kept. RuntimeError for an input that the outputs don't depend on, unless `allow_unused`: then its
     gradient is None, or zeros with `materialize_grads`.
@@ -108,22 +108,13 @@ def grad(
                 outputs, inputs, grad_outputs, retain_graph, create_graph, only_inputs, allow_unused, is_grads_batched,
                 materialize_grads,
             )  # fmt: skip
-    if not only_inputs:
-        warn_user(
-            "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other"
-            " parts of the graph, please use torch.autograd.backward.",
-            FutureWarning,
-        )
+    _check_options(only_inputs, allow_unused, materialize_grads)
     if is_grads_batched:
         rows = _rows_of_gradients(_sequence(outputs, "outputs"), grad_outputs)
         found = [
             grad(outputs, inputs, row, True, create_graph, True, allow_unused, False, materialize_grads) for row in rows
         ]
         return tuple(None if parts[0] is None else ops.stack(parts) for parts in zip(*found, strict=True))
-    if materialize_grads and allow_unused is False:
-        raise ValueError(
-            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
-        )
     outputs, inputs = _sequence(outputs, "outputs"), _sequence(inputs, "inputs")
     for i, x in enumerate(inputs):
         if not x.requires_grad:
@@ -142,6 +133,20 @@ def grad(
             "Set allow_unused=True if this is the desired behavior."
         )
     return tuple(gradients)
+
+
+def _check_options(only_inputs: bool, allow_unused: bool | None, materialize_grads: bool) -> None:
+    """Warns of what is ignored. ValueError for options that exclude each other."""
+    if not only_inputs:
+        warn_user(
+            "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other"
+            " parts of the graph, please use torch.autograd.backward.",
+            FutureWarning,
+        )
+    if materialize_grads and allow_unused is False:
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+        )
 
 
 def _rows_of_gradients(outputs: Sequence[Any], grad_outputs: Any) -> list[list[Any]]:
