@@ -261,12 +261,12 @@ def addbmm(
 def addcdiv(
     input: Tensor, tensor1: Tensor | _Number, tensor2: Tensor | _Number, *, value: _Number = 1, out: Any = None
 ) -> Tensor:
-    """input + value * tensor1 / tensor2."""
+    """input + `value` * `tensor1` / `tensor2`: tensors that broadcast."""
 
 def addcmul(
     input: Tensor, tensor1: Tensor | _Number, tensor2: Tensor | _Number, *, value: _Number = 1, out: Any = None
 ) -> Tensor:
-    """input + value * tensor1 * tensor2."""
+    """input + `value` * `tensor1` * `tensor2`: tensors that broadcast."""
 
 def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _float = 1, alpha: _float = 1, out: Any = None) -> Tensor:
     """beta * input + alpha * (mat1 @ mat2); `input` broadcasts."""
@@ -295,7 +295,7 @@ def alpha_dropout(input: Tensor, p: _float, train: _bool) -> Any:
     """The dropout for selu: mean and variance stay what they are."""
 
 def amax(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, out: Any = None) -> Tensor:
-    """The largest element over `dim`; NaN if there is one."""
+    """The largest element over `dim` (an int, several, or all); NaN if there is one."""
 
 def amin(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, out: Any = None) -> Tensor:
     """The smallest element over `dim`; NaN if there is one."""
@@ -363,7 +363,7 @@ def arctanh_(input: Tensor) -> Tensor:
     """The number with that hyperbolic tangent; NaN outside [-1, 1]."""
 
 def argmax(input: Tensor, dim: _int | None = None, keepdim: _bool = False, *, out: Any = None) -> Tensor:
-    """The index of the largest element over `dim`, the first of equals; of the flattened tensor if `dim` is None."""
+    """The index of the largest element over `dim`, the first of equals; of the flattened tensor if dim is None."""
 
 def argmin(input: Tensor, dim: _int | None = None, keepdim: _bool = False, *, out: Any = None) -> Tensor:
     """The index of the smallest element over `dim`, the first of equals; of the flattened tensor if `dim` is None."""
@@ -371,7 +371,7 @@ def argmin(input: Tensor, dim: _int | None = None, keepdim: _bool = False, *, ou
 def argsort(
     input: Tensor, dim: _int = -1, descending: _bool = False, *, stable: _bool = False, out: Any = None
 ) -> Tensor:
-    """The positions that put the elements along `dim` in order; NaN is the largest."""
+    """The positions that put the elements along `dim` in order, falling if `descending`; NaN is the largest."""
 
 def argwhere(input: Tensor) -> Tensor:
     """The indices of the elements that are not 0, one row each."""
@@ -468,7 +468,7 @@ def batch_norm(
     """Each channel (dimension 1) shifted to mean 0 and scaled to variance 1 (Ioffe and Szegedy 2015)."""
 
 def bernoulli(input: Tensor, p: _float | None = None, *, generator: Any = None, out: Any = None) -> Any:
-    """1 with the probability that each element of `input` gives (or with probability p), else 0; no gradient passes."""
+    """1 with the probability that each element of `input` gives (or with probability `p`), else 0; no gradient passes."""
 
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Any:
     """out[k] = input1^T weight[k] input2 + bias[k], over the last dimensions."""
@@ -513,10 +513,10 @@ def block_diag(*tensors: Tensor) -> Any:
     """The matrix with the given matrices on its diagonal, zeros elsewhere; vectors count as rows, numbers as 1 x 1."""
 
 def bmm(input: Tensor, mat2: Tensor, *, out: Any = None) -> Tensor:
-    """The products of two batches of matrices, pair by pair."""
+    """The products of two batches of matrices, pair by pair: (b, n, k) times `mat2` (b, k, m) gives (b, n, m)."""
 
 def broadcast_tensors(*tensors: Tensor) -> Any:
-    """The tensors expanded to their common sizes."""
+    """The `tensors` expanded to their common sizes, as views."""
 
 def broadcast_to(input: Tensor, size: Sequence[_int]) -> Any:
     """expand, as a function."""
@@ -556,7 +556,7 @@ def channel_shuffle(input: Tensor, groups: _int) -> Any:
     """(N, g * c, ...) with the channels dealt out: the first of each group, then the second of each, and so on."""
 
 def cholesky(input: Tensor, upper: _bool = False, *, out: Any = None) -> Any:
-    """torch.cholesky, the older name of linalg.cholesky."""
+    """The lower triangular factor of positive-definite matrices, or the upper one if `upper`: the older name of linalg.cholesky."""
 
 def cholesky_inverse(L: Tensor, upper: _bool = False, *, out: Any = None) -> Any:
     """The inverse of the matrix whose Cholesky factor is L."""
@@ -565,7 +565,7 @@ def cholesky_solve(input: Tensor, input2: Tensor, upper: _bool = False, *, out: 
     """The X with A X = input, where input2 is the Cholesky factor of A."""
 
 def chunk(input: Tensor, chunks: _int, dim: _int = 0) -> Any:
-    """At most `chunks` consecutive parts of equal size (the last may be smaller)."""
+    """At most `chunks` consecutive parts of equal size (the last may be smaller) of the dimension `dim`."""
 
 def clamp(
     input: Tensor, min: Tensor | _Number | None = None, max: Tensor | _Number | None = None, *, out: Any = None
@@ -582,10 +582,10 @@ def clamp_max_(input: Tensor, max: Tensor | _Number) -> Any:
     """The input, but at most `max`."""
 
 def clamp_min(input: Tensor, min: Tensor | _Number, *, out: Any = None) -> Any:
-    """The input, but at least `min`."""
+    """The input, but at least `min`, a number or a tensor."""
 
 def clamp_min_(input: Tensor, min: Tensor | _Number) -> Any:
-    """The input, but at least `min`."""
+    """The input, but at least `min`, a number or a tensor."""
 
 def clip(
     input: Tensor, min: Tensor | _Number | None = None, max: Tensor | _Number | None = None, *, out: Any = None
@@ -645,7 +645,7 @@ def conv2d(
     dilation: Any = 1,
     groups: _int = 1,
 ) -> Any:
-    """Convolution of (N, C_in, H, W) or (C_in, H, W) with weight (C_out, C_in / groups, kernel_h, kernel_w)."""
+    """Convolution of (N, C_in, H, W) or (C_in, H, W) with `weight` (C_out, C_in / groups, kernel_h, kernel_w)."""
 
 def conv3d(
     input: Tensor,
@@ -746,7 +746,7 @@ def deg2rad_(input: Tensor) -> Any:
     """Degrees to radians."""
 
 def det(input: Tensor) -> Any:
-    """The determinant of each matrix."""
+    """The determinant of each square matrix (..., n, n)."""
 
 def detach(input: Tensor) -> Tensor:
     """A view of the same memory outside the recorded graph: gradients don't flow through."""
@@ -755,10 +755,10 @@ def detach_copy(input: Tensor, *, out: Any = None) -> Any:
     """A copy that is not part of the history."""
 
 def diag(input: Tensor, diagonal: _int = 0, *, out: Any = None) -> Any:
-    """The diagonal of a matrix, or the matrix with a vector on its diagonal."""
+    """The diagonal of a matrix, or the matrix with a vector on its diagonal; `diagonal` counts from the main one, upwards."""
 
 def diag_embed(input: Tensor, offset: _int = 0, dim1: _int = -2, dim2: _int = -1) -> Any:
-    """Matrices, in the dimensions dim1 and dim2, with the last dimension of the input on a diagonal."""
+    """Matrices, in the dimensions `dim1` and `dim2`, with the last dimension of the input on the diagonal that lies `offset` above the main one."""
 
 def diagflat(input: Tensor, offset: _int = 0) -> Any:
     """The matrix with the flattened input on a diagonal."""
@@ -800,7 +800,7 @@ def divide(
     """input / other: tensors that broadcast, or one a number; integers are divided as floats."""
 
 def dot(input: Tensor, tensor: Tensor, *, out: Any = None) -> Any:
-    """The sum of the products of the elements of two vectors."""
+    """The sum of the products of the elements of two vectors, `input` and `tensor`."""
 
 def dropout(input: Tensor, p: _float, train: _bool) -> Any:
     """Each element is 0 with probability p, else divided by 1 - p."""
@@ -818,7 +818,7 @@ def dstack(tensors: Sequence[Tensor], *, out: Any = None) -> Any:
     """Tensors one behind the other: along the third dimension."""
 
 def einsum(*args: Any) -> Any:
-    """einsum("ij,jk->ik", x, y), or einsum(x, [0, 1], y, [1, 2], [0, 2])."""
+    """einsum("ij,jk->ik", x, y), or einsum(x, [0, 1], y, [1, 2], [0, 2]): sums of products, over the letters that the result lacks."""
 
 def empty(
     *size: Any,
@@ -842,7 +842,7 @@ def empty_like(
     pin_memory: Any = False,
     requires_grad: Any = False,
 ) -> Any:
-    """A tensor in the sizes and dtype of `input` whose values don't matter (zeros, as in empty)."""
+    """A tensor in the sizes, dtype and layout of `input` whose values don't matter (zeros, as in empty); `dtype` and `memory_format` may say another."""
 
 def empty_permuted(
     size: Sequence[_int],
@@ -869,16 +869,16 @@ def empty_strided(
     """A tensor of these strides whose values don't matter (zeros, as in empty)."""
 
 def eq(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
-    """Where equal."""
+    """Where the elements of `input` and `other` are equal, as a bool tensor; sizes broadcast, and either may be a number."""
 
 def equal(input: Tensor, other: Tensor) -> _bool:
-    """Whether two tensors have the same sizes and elements, as a Python bool."""
+    """Whether `input` and `other` have the same sizes and elements, as a Python bool."""
 
 def erf(input: Tensor, *, out: Any = None) -> Tensor:
-    """The error function."""
+    """The error function, element by element."""
 
 def erf_(input: Tensor) -> Tensor:
-    """The error function."""
+    """The error function, element by element."""
 
 def erfc(input: Tensor, *, out: Any = None) -> Tensor:
     """1 - erf(x), exact where erf is near 1."""
@@ -930,10 +930,10 @@ def feature_dropout(input: Tensor, p: _float, train: _bool) -> Any:
     """dropout of whole channels: input (N, C, ...)."""
 
 def fill(input: Tensor, value: _Number) -> Tensor:
-    """One value in the sizes and dtype of `input`: what `input.fill_(value)` stores."""
+    """One `value` in the sizes and dtype of `input`: what `input.fill_(value)` stores."""
 
 def fill_(input: Tensor, value: _Number) -> Tensor:
-    """One value in the sizes and dtype of `input`: what `input.fill_(value)` stores."""
+    """One `value` in the sizes and dtype of `input`: what `input.fill_(value)` stores."""
 
 def fix(input: Tensor, *, out: Any = None) -> Tensor:
     """The integer part."""
@@ -945,7 +945,7 @@ def flatten(input: Tensor, start_dim: _int = 0, end_dim: _int = -1) -> Any:
     """Dimensions `start_dim` to `end_dim`, both included, as one: a view if strides allow it."""
 
 def flip(input: Tensor, dims: Sequence[_int]) -> Tensor:
-    """The elements in reverse order along those dimensions; a copy."""
+    """The elements in reverse order along the dimensions `dims`; a copy."""
 
 def fliplr(input: Tensor) -> Any:
     """The columns in reverse order."""
@@ -957,10 +957,10 @@ def float_power(input: Tensor | _Number, exponent: Tensor | _Number, *, out: Any
     """input to the power of exponent, computed in float64, or in complex128 if either is complex."""
 
 def floor(input: Tensor, *, out: Any = None) -> Tensor:
-    """The largest integer not above."""
+    """The largest integer not above, in the input's dtype."""
 
 def floor_(input: Tensor) -> Tensor:
-    """The largest integer not above."""
+    """The largest integer not above, in the input's dtype."""
 
 def floor_divide(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """The quotient rounded down."""
@@ -1010,10 +1010,10 @@ def full_like(
     pin_memory: Any = False,
     requires_grad: Any = False,
 ) -> Any:
-    """One value in the sizes and dtype of `input`."""
+    """One value, `fill_value`, in the sizes, dtype and layout of `input`; `dtype` and `memory_format` may say another."""
 
 def gather(input: Tensor, dim: _int, index: Tensor, *, sparse_grad: _bool = False, out: Any = None) -> Tensor:
-    """out[i][j] = input[i][index[i][j]] for dim = 1, and likewise for others."""
+    """out[i][j] = input[i][index[i][j]] for `dim` = 1, and likewise for others."""
 
 def gcd(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """The greatest common divisor, not negative."""
@@ -1022,7 +1022,7 @@ def gcd_(input: Tensor, other: Tensor) -> Tensor:
     """The greatest common divisor, not negative."""
 
 def ge(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
-    """Where greater or equal."""
+    """Where `input` is greater than `other`, or equal, as a bool tensor; sizes broadcast, and other may be a number."""
 
 def ger(input: Tensor, vec2: Tensor, *, out: Any = None) -> Any:
     """outer, under its BLAS name."""
@@ -1037,10 +1037,10 @@ def gradient(
     """The derivative along each dimension, or those in `dim`: inside by both neighbours, at the edges by one side."""
 
 def greater(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
-    """Where greater."""
+    """Where `input` is greater than `other`, as a bool tensor; sizes broadcast, and other may be a number."""
 
 def greater_equal(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
-    """Where greater or equal."""
+    """Where `input` is greater than `other`, or equal, as a bool tensor; sizes broadcast, and other may be a number."""
 
 def group_norm(
     input: Tensor,
@@ -1071,7 +1071,7 @@ def gru_cell(
     """One step of a gated recurrent unit: the new h."""
 
 def gt(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
-    """Where greater."""
+    """Where `input` is greater than `other`, as a bool tensor; sizes broadcast, and other may be a number."""
 
 def hamming_window(
     window_length: _int,
@@ -1164,7 +1164,7 @@ def index_reduce(
     """`input` with source[i] combined into its slice index[i] along `dim`, by "prod", "mean", "amax" or "amin"."""
 
 def index_select(input: Tensor, dim: _int, index: Tensor, *, out: Any = None) -> Any:
-    """The slices (along `dim`) that the one-dimensional `index` names."""
+    """The slices (along `dim`) that `index`, a one-dimensional tensor of integers, names; a copy."""
 
 def inner(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
     """Sums of products along the last dimension of both; with a 0-d tensor, the plain product."""
@@ -1183,13 +1183,13 @@ def instance_norm(
     """Each channel of each sample normalised by itself (Ulyanov et al."""
 
 def inverse(input: Tensor, *, out: Any = None) -> Any:
-    """torch.inverse, the older name of linalg.inv."""
+    """The inverse of each square matrix: the older name of linalg.inv."""
 
 def isclose(input: Tensor, other: Tensor, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> Any:
     """Where |input - other| <= atol + rtol * |other|."""
 
 def isfinite(input: Tensor) -> Tensor:
-    """Where neither infinite nor NaN."""
+    """Where neither infinite nor NaN, as a bool tensor."""
 
 def isin(
     elements: Tensor | _Number,
@@ -1202,10 +1202,10 @@ def isin(
     """Where an element is among the test elements, or isn't if `invert`."""
 
 def isinf(input: Tensor) -> Tensor:
-    """Where infinite, of either sign."""
+    """Where infinite, of either sign, as a bool tensor."""
 
 def isnan(input: Tensor) -> Tensor:
-    """Where not a number."""
+    """Where not a number, as a bool tensor."""
 
 def isneginf(input: Tensor, *, out: Any = None) -> Any:
     """Where -inf."""
@@ -1247,7 +1247,7 @@ def kron(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
     """The Kronecker product: every element of the input replaced by itself times `other`."""
 
 def kthvalue(input: Tensor, k: _int, dim: _int = -1, keepdim: _bool = False, *, out: Any = None) -> Any:
-    """(values, indices) of the k-th smallest element along `dim`, k >= 1."""
+    """(values, indices) of the `k`-th smallest element along `dim`, k >= 1, which stays with size 1 if `keepdim`."""
 
 def layer_norm(
     input: Tensor,
@@ -1275,16 +1275,16 @@ def le(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """Where less or equal."""
 
 def lerp(input: Tensor, end: Tensor | _Number, weight: Tensor | _Number, *, out: Any = None) -> Tensor:
-    """input + weight * (end - input), computed from the nearer end, so that weight 1 gives exactly `end`."""
+    """input + weight * (end - input), computed from the nearer end, so that `weight` 1 gives exactly `end`; weight is a number or a tensor."""
 
 def less(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
-    """Where less."""
+    """Where `input` is less than `other`, as a bool tensor; sizes broadcast, and other may be a number."""
 
 def less_equal(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """Where less or equal."""
 
 def lgamma(input: Tensor, *, out: Any = None) -> Tensor:
-    """log |gamma(x)|; gamma(n) = (n - 1)! for integers."""
+    """log |gamma(x)|, element by element; gamma(n) = (n - 1)! for integers."""
 
 def linspace(
     start: Any,
@@ -1337,7 +1337,7 @@ def logcumsumexp(input: Tensor, dim: _int, *, out: Any = None) -> Tensor:
     """log(cumsum(exp(x))) along `dim`, without leaving the range of floats."""
 
 def logdet(input: Tensor) -> Any:
-    """The logarithm of the determinant: nan where that is negative."""
+    """The logarithm of the determinant of each square matrix: NaN where that is negative."""
 
 def logical_and(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """Where both are not 0."""
@@ -1399,7 +1399,7 @@ def lstm_cell(
     """One step of a long short-term memory: the new (h, c)."""
 
 def lt(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
-    """Where less."""
+    """Where `input` is less than `other`, as a bool tensor; sizes broadcast, and other may be a number."""
 
 def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor, *, out: Any = None) -> Any:
     """torch.lu_solve, the older form of linalg.lu_solve."""
@@ -1461,10 +1461,10 @@ def mean(
     """The average over `dim` (an int, several, or None for all dimensions); NaN over no elements."""
 
 def median(input: Tensor, dim: _int | None = None, keepdim: _bool = False, *, out: Any = None) -> Any:
-    """The lower of the elements in the middle, of all; with `dim`, (values, indices) along it."""
+    """The element in the middle, the lower one of two; with `dim`, (values, indices) over that dimension, which stays with size 1 if `keepdim`."""
 
 def meshgrid(*tensors: Tensor, indexing: str | None = None) -> Any:
-    """For each vector a tensor in which it runs along a dimension of its own: a tuple of views."""
+    """For each of the vectors `tensors`, a tensor in which it runs along a dimension of its own: a tuple of views."""
 
 def min(
     input: Tensor, dim: object = None, keepdim: _bool = False, *, other: Tensor | None = None, out: Any = None
@@ -1475,7 +1475,7 @@ def minimum(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tenso
     """The smaller one; NaN if either is."""
 
 def mm(input: Tensor, mat2: Tensor, *, out: Any = None) -> Tensor:
-    """The product of two matrices."""
+    """The product of two matrices: (n, k) times `mat2` (k, m) gives (n, m)."""
 
 def mode(input: Tensor, dim: _int = -1, keepdim: _bool = False, *, out: Any = None) -> Any:
     """(values, indices) of the most frequent element along `dim`, the smallest of equals."""
@@ -1495,7 +1495,7 @@ def mul(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) ->
 def multinomial(
     input: Tensor, num_samples: _int, replacement: _bool = False, *, generator: Any = None, out: Any = None
 ) -> Any:
-    """Indices drawn with probabilities proportional to the rows of `input`: int64, [..., num_samples]."""
+    """Indices drawn with probabilities proportional to the rows of `input`: int64, [..., `num_samples`], each at most once unless `replacement`."""
 
 def multiply(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """input * other: tensors that broadcast, or one a number."""
@@ -1568,22 +1568,22 @@ def ne(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """Where different."""
 
 def neg(input: Tensor, *, out: Any = None) -> Tensor:
-    """-input."""
+    """-input, element by element."""
 
 def neg_(input: Tensor) -> Tensor:
-    """-input."""
+    """-input, element by element."""
 
 def negative(input: Tensor, *, out: Any = None) -> Tensor:
-    """-input."""
+    """-input, element by element."""
 
 def negative_(input: Tensor) -> Tensor:
-    """-input."""
+    """-input, element by element."""
 
 def nextafter(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """The next float after `input` in the direction of `other`."""
 
 def nonzero(input: Tensor, *, as_tuple: _bool = False, out: Any = None) -> Any:
-    """The indices of the elements that are not 0: one row each, or with as_tuple an index tensor for each dimension."""
+    """The indices of the elements that are not 0: one row each, or with `as_tuple` an index tensor for each dimension."""
 
 def norm(
     input: Tensor,
@@ -1608,7 +1608,7 @@ def normal(
     pin_memory: Any = False,
     out: Any = None,
 ) -> Any:
-    """Normal numbers of that mean and standard deviation, each a tensor or a number; two numbers need a `size`."""
+    """Normal numbers of that `mean` and standard deviation, `std`, each a tensor or a number; two numbers need a `size`."""
 
 def not_equal(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """Where different."""
@@ -1639,7 +1639,7 @@ def ones_like(
     pin_memory: Any = False,
     requires_grad: Any = False,
 ) -> Any:
-    """Ones in the sizes and dtype of `input`."""
+    """Ones in the sizes, dtype and layout of `input`; `dtype` and `memory_format` may say another."""
 
 def orgqr(input: Tensor, input2: Tensor, *, out: Any = None) -> Any:
     """torch.linalg.householder_product, by LAPACK's name."""
@@ -1699,7 +1699,7 @@ def prod(
     dtype: _dtype | None = None,
     out: Any = None,
 ) -> Tensor:
-    """The product over `dim`."""
+    """The product over `dim`, or of all elements if that is None."""
 
 def put(input: Tensor, index: Tensor, source: Tensor, accumulate: _bool = False) -> Any:
     """`input` with the elements of source stored at those places of the flattened input, or added to them."""
@@ -1747,7 +1747,7 @@ def rand_like(
     pin_memory: Any = False,
     requires_grad: Any = False,
 ) -> Any:
-    """Uniform on [0, 1) in the sizes, memory layout and dtype of `input`."""
+    """Numbers drawn uniformly from [0, 1) in the sizes, layout and dtype of `input`; `dtype` and `memory_format` may say another."""
 
 def randint(
     low: Any = None,
@@ -1762,7 +1762,7 @@ def randint(
     requires_grad: Any = False,
     out: Any = None,
 ) -> Any:
-    """Integers in [low, high), int64 unless given; `randint(high, size)` counts from 0."""
+    """Integers drawn uniformly from [`low`, `high`), int64 unless given, of sizes `size`, a tuple; `randint(high, size)` counts from 0."""
 
 def randint_like(
     input: Tensor,
@@ -1802,7 +1802,7 @@ def randn_like(
     pin_memory: Any = False,
     requires_grad: Any = False,
 ) -> Any:
-    """Standard normal in the sizes, memory layout and dtype of `input`."""
+    """Numbers drawn from the standard normal distribution in the sizes, layout and dtype of `input`; `dtype` and `memory_format` may say another."""
 
 def randperm(
     n: _int,
@@ -1815,7 +1815,7 @@ def randperm(
     requires_grad: Any = False,
     out: Any = None,
 ) -> Any:
-    """The integers 0 to n - 1 in random order, int64 unless given: the order of n random numbers."""
+    """The integers 0 to `n` - 1 in random order, int64 unless given."""
 
 def range(
     start: Any,
@@ -1837,13 +1837,13 @@ def real(input: Tensor) -> Any:
     """The real parts; a real tensor itself."""
 
 def reciprocal(input: Tensor, *, out: Any = None) -> Tensor:
-    """1 / x."""
+    """1 / x, element by element."""
 
 def reciprocal_(input: Tensor) -> Tensor:
-    """1 / x."""
+    """1 / x, element by element."""
 
 def relu(input: Tensor) -> Tensor:
-    """max(x, 0); NaN stays NaN."""
+    """max(x, 0), element by element; NaN stays NaN."""
 
 def relu_(input: Tensor) -> Any:
     """relu, in place."""
@@ -1857,7 +1857,7 @@ def renorm(input: Tensor, p: _float, dim: _int, maxnorm: _float, *, out: Any = N
 def repeat_interleave(
     input: Tensor, repeats: _int | Tensor | None = None, dim: _int | None = None, *, output_size: _int | None = None
 ) -> Any:
-    """Each element of a dimension several times in a row: an int for all, or a tensor with a count for each."""
+    """Each element of the dimension `dim` several times in a row: `repeats` is an int for all, or a tensor with a count for each."""
 
 def reshape(input: Tensor, shape: Sequence[_int]) -> Any:
     """The same elements in the same order under other sizes: a view if strides allow it, else a copy."""
@@ -1910,16 +1910,16 @@ def rnn_tanh_cell(
     """One step of an Elman cell with tanh: the new h."""
 
 def roll(input: Tensor, shifts: _int | Sequence[_int], dims: _int | Sequence[_int] = ()) -> Any:
-    """The elements moved on along dimensions; those that leave at the end come in at the front."""
+    """The elements moved on by `shifts` along the dimensions `dims`; those that leave at the end come in at the front."""
 
 def rot90(input: Tensor, k: _int = 1, dims: Sequence[_int] = (0, 1)) -> Any:
     """Turned by 90 degrees k times in the plane of two dimensions, from the first towards the second."""
 
 def round(input: Tensor, *, decimals: _int = 0, out: Any = None) -> Tensor:
-    """The nearest number of that many decimals; halves go to the even one."""
+    """The nearest number of that many `decimals`; halves go to the even one."""
 
 def round_(input: Tensor, *, decimals: _int = 0) -> Tensor:
-    """The nearest number of that many decimals; halves go to the even one."""
+    """The nearest number of that many `decimals`; halves go to the even one."""
 
 def row_stack(tensors: Sequence[Tensor], *, out: Any = None) -> Any:
     """Tensors one below the other: along the first dimension; a vector is a row."""
@@ -1939,10 +1939,10 @@ def rrelu_(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333333
     """rrelu, in place."""
 
 def rsqrt(input: Tensor, *, out: Any = None) -> Tensor:
-    """1 / sqrt(x)."""
+    """1 / sqrt(x), element by element; inf at 0, NaN below."""
 
 def rsqrt_(input: Tensor) -> Tensor:
-    """1 / sqrt(x)."""
+    """1 / sqrt(x), element by element; inf at 0, NaN below."""
 
 def rsub(input: Tensor, other: Tensor | _Number, *, alpha: _Number = 1) -> Any:
     """other - alpha * input."""
@@ -1968,10 +1968,10 @@ def scatter(
     value: _Number | None = None,
     out: Any = None,
 ) -> Any:
-    """`input` with src[i][j], or one value, stored at input[i][index[i][j]] for dim = 1, and likewise for others."""
+    """`input` with src[i][j], or one value, stored at input[i][index[i][j]] for `dim` = 1, and likewise for others."""
 
 def scatter_add(input: Tensor, dim: _int, index: Tensor, src: Tensor, *, out: Any = None) -> Tensor:
-    """`input` with src[i][j] added at input[i][index[i][j]] for dim = 1; several may land on one element."""
+    """`input` with src[i][j] added at input[i][index[i][j]] for `dim` = 1; several may land on one element."""
 
 def scatter_reduce(
     input: Tensor, dim: _int, index: Tensor, src: Tensor, reduce: str, *, include_self: _bool = True, out: Any = None
@@ -1991,7 +1991,7 @@ def searchsorted(
     """Where each value would be inserted into its sorted row so that the row stays sorted."""
 
 def select(input: Tensor, dim: _int, index: _int) -> Tensor:
-    """One index of a dimension, which is gone from the result."""
+    """A view of one `index` of the dimension `dim`, which is gone from the result."""
 
 def select_copy(input: Tensor, dim: _int, index: _int, *, out: Any = None) -> Any:
     """A copy of one slice of a dimension."""
@@ -2015,7 +2015,7 @@ def sigmoid_(input: Tensor) -> Tensor:
     """1 / (1 + exp(-x)), element by element: between 0 and 1."""
 
 def sign(input: Tensor, *, out: Any = None) -> Tensor:
-    """-1, 0 or 1; 0 for NaN, as in PyTorch."""
+    """-1, 0 or 1 for each element; 0 for NaN, as in PyTorch."""
 
 def signbit(input: Tensor, *, out: Any = None) -> Tensor:
     """Where the sign is negative, that of -0.0 too."""
@@ -2062,10 +2062,10 @@ def softmax(input: Tensor, dim: _int, dtype: _dtype | None = None, *, out: Any =
     """exp(x) / sum(exp(x)) along `dim`, computed after subtracting the maximum."""
 
 def sort(input: Tensor, dim: _int = -1, descending: _bool = False, *, stable: _bool = False, out: Any = None) -> Any:
-    """(values, indices): the elements along `dim` in order, and where they stood."""
+    """(values, indices): the elements along `dim` in order, falling if `descending`, and where they stood."""
 
 def split(tensor: Tensor, split_size_or_sections: _int | Sequence[_int] | None, dim: _int = 0) -> Any:
-    """Consecutive parts of a dimension: of one size (the last may be smaller), or of the given sizes."""
+    """Consecutive parts of the dimension `dim` of `tensor`: of one size (the last may be smaller), or of the given sizes, as `split_size_or_sections` is an int or a list."""
 
 def split_copy(input: Tensor, split_size: _int, dim: _int = 0, *, out: Any = None) -> Any:
     """Copies of consecutive parts of `split_size`."""
@@ -2083,10 +2083,10 @@ def sqrt_(input: Tensor) -> Tensor:
     """The square root; NaN below 0."""
 
 def square(input: Tensor, *, out: Any = None) -> Tensor:
-    """x * x."""
+    """x * x, element by element."""
 
 def square_(input: Tensor) -> Tensor:
-    """x * x."""
+    """x * x, element by element."""
 
 def squeeze(input: Tensor, dim: _int | Sequence[_int] | None = None) -> Tensor:
     """A view without the dimensions of size 1: all of them, or those that `dim` (an int or several) names."""
@@ -2106,7 +2106,7 @@ def std(
     correction: _float | None = None,
     out: Any = None,
 ) -> Tensor:
-    """The standard deviation: the square root of var."""
+    """The standard deviation over `dim` (an int, several, or None for all): the square root of var."""
 
 def std_mean(
     input: Tensor,
@@ -2135,10 +2135,10 @@ def stft(
     """The short-time Fourier transform of signals [..., length]: complex [..., frequencies, frames]."""
 
 def sub(input: Tensor | _Number, other: Tensor | _Number, *, alpha: _Number = 1, out: Any = None) -> Tensor:
-    """input - alpha * other."""
+    """input - `alpha` * other: tensors that broadcast, or one a number."""
 
 def subtract(input: Tensor | _Number, other: Tensor | _Number, *, alpha: _Number = 1, out: Any = None) -> Tensor:
-    """input - alpha * other."""
+    """input - `alpha` * other: tensors that broadcast, or one a number."""
 
 def sum(
     input: Tensor,
@@ -2178,10 +2178,10 @@ def tan_(input: Tensor) -> Tensor:
     """The tangent of an angle in radians."""
 
 def tanh(input: Tensor, *, out: Any = None) -> Tensor:
-    """The hyperbolic tangent."""
+    """The hyperbolic tangent, between -1 and 1."""
 
 def tanh_(input: Tensor) -> Tensor:
-    """The hyperbolic tangent."""
+    """The hyperbolic tangent, between -1 and 1."""
 
 def tensor_split(
     input: Tensor,
@@ -2209,7 +2209,7 @@ def tile(input: Tensor, dims: Sequence[_int]) -> Any:
 def topk(
     input: Tensor, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True, *, out: Any = None
 ) -> Any:
-    """(values, indices) of the k largest elements along `dim`, or the smallest."""
+    """(values, indices) of the `k` largest elements along `dim`, or of the smallest unless `largest`; in order if `sorted`."""
 
 def trace(input: Tensor) -> Any:
     """The sum of the diagonal of a matrix."""
@@ -2238,7 +2238,7 @@ def triangular_solve(
     """torch.triangular_solve, the older form of linalg.solve_triangular."""
 
 def tril(input: Tensor, diagonal: _int = 0, *, out: Any = None) -> Tensor:
-    """The lower triangle of matrices: elements on and below the diagonal, zeros above."""
+    """The lower triangle of matrices (..., n, m): elements on and below a diagonal, zeros above."""
 
 def tril_indices(
     row: _int,
@@ -2254,7 +2254,7 @@ def tril_indices(
     """The rows and columns of the elements on and below a diagonal, in row-major order: sizes (2, count)."""
 
 def triu(input: Tensor, diagonal: _int = 0, *, out: Any = None) -> Tensor:
-    """The upper triangle of matrices: elements on and above the diagonal, zeros below."""
+    """The upper triangle of matrices (..., n, m): elements on and above a diagonal, zeros below."""
 
 def triu_indices(
     row: _int,
@@ -2299,7 +2299,7 @@ def unique(
     *,
     out: Any = None,
 ) -> Any:
-    """The different elements in order; with `dim`, the different sub-tensors along it."""
+    """The different elements in order (also if not `sorted`); with `dim`, the different sub-tensors along it."""
 
 def unique_consecutive(
     input: Tensor, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None
@@ -2336,7 +2336,7 @@ def var(
     correction: _float | None = None,
     out: Any = None,
 ) -> Tensor:
-    """The variance over `dim`, in two passes; the sum of squares is divided by count - correction."""
+    """The variance over `dim` (an int, several, or None for all), in two passes; the sum of squares is divided by count - correction."""
 
 def var_mean(
     input: Tensor,
@@ -2359,7 +2359,7 @@ def view_as_complex_copy(input: Tensor, *, out: Any = None) -> Any:
     """Complex numbers of pairs."""
 
 def view_as_real(input: Tensor) -> Tensor:
-    """Real and imaginary parts along one more dimension, the last."""
+    """A view: real and imaginary parts along one more dimension, the last."""
 
 def view_as_real_copy(input: Tensor, *, out: Any = None) -> Any:
     """Pairs of complex numbers."""
@@ -2389,7 +2389,7 @@ def xlogy_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
     """x * log(y), and 0 where x is 0; NaN where y is."""
 
 def zero_(input: Tensor) -> Any:
-    """Stores 0 everywhere."""
+    """Stores 0 everywhere, and returns the tensor."""
 
 def zeros(
     *size: Any,

@@ -55,7 +55,7 @@ __all__ = [
 ]
 
 def cholesky(A: Tensor, *, upper: _bool = False, out: Any = None) -> Any:
-    """The lower triangular L with A = L L^H, or the upper one with A = U^H U, of Hermitian positive-definite matrices."""
+    """The lower triangular L with `A` = L L^H, of Hermitian positive-definite matrices (..., n, n); if `upper`, the upper one, with A = U^H U."""
 
 def cholesky_ex(A: Tensor, *, upper: _bool = False, check_errors: _bool = False, out: Any = None) -> Any:
     """(L, info): linalg.cholesky with info all 0, for what has no factorization raises, as check_errors asks."""
@@ -154,12 +154,12 @@ def slogdet(A: Tensor, *, out: Any = None) -> Any:
     """(sign, logabsdet): the determinant is sign * exp(logabsdet), also where it would overflow."""
 
 def solve(A: Tensor, B: Tensor, *, left: _bool = True, out: Any = None) -> Any:
-    """The X with A X = B, or with X A = B if not left; B is a matrix, or a vector for each matrix of A."""
+    """The X with `A` X = `B`, or with X A = B if not `left`; B is a matrix, or a vector for each matrix of A."""
 
 def solve_triangular(
     A: Tensor, B: Tensor, *, upper: _bool, left: _bool = True, unitriangular: _bool = False, out: Any = None
 ) -> Any:
-    """The X with A X = B (or X A = B if not left) for a triangular A, of which only that half is read."""
+    """The X with `A` X = `B`, or with X A = B if not `left`, where A (..., n, n) is triangular: only its upper part is read if `upper`, else its lower one; `unitriangular`: its diagonal counts as ones."""
 
 def svd(A: Tensor, full_matrices: _bool = True, *, driver: str | None = None, out: Any = None) -> Any:
     """A = U diag(S) Vh with orthonormal U and Vh and falling S >= 0."""

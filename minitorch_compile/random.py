@@ -27,12 +27,23 @@ def initial_seed() -> int:
 
 
 def get_rng_state() -> Any:
-    """The state of the default generator, as a uint8 tensor."""
+    """The state of the default stream of random numbers, as a uint8 tensor, for set_rng_state().
+
+    >>> torch.get_rng_state().dtype
+    torch.uint8
+    """
     return default_generator.get_state()
 
 
 def set_rng_state(new_state: Any) -> None:
-    """Continues from a state that get_rng_state returned."""
+    """Continues the default stream of random numbers from `new_state`, which get_rng_state() returned.
+
+    >>> state = torch.get_rng_state()
+    >>> x = torch.rand(2)
+    >>> torch.set_rng_state(state)
+    >>> torch.equal(torch.rand(2), x)
+    True
+    """
     default_generator.set_state(new_state)
 
 

@@ -48,7 +48,7 @@ def entr(input: Tensor, *, out: Any = None) -> Tensor:
     """-x log(x), 0 at 0 and -inf below."""
 
 def erf(input: Tensor, *, out: Any = None) -> Tensor:
-    """The error function."""
+    """The error function, element by element."""
 
 def erfc(input: Tensor, *, out: Any = None) -> Tensor:
     """1 - erf(x), exact where erf is near 1."""
@@ -75,7 +75,7 @@ def gammaincc(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Ten
     """The share of gamma(a), a = input, that lies above x = other: 1 - igamma."""
 
 def gammaln(input: Tensor, *, out: Any = None) -> Tensor:
-    """log |gamma(x)|; gamma(n) = (n - 1)! for integers."""
+    """log |gamma(x)|, element by element; gamma(n) = (n - 1)! for integers."""
 
 def hermite_polynomial_h(input: Tensor | _Number, n: Tensor | _Number, *, out: Any = None) -> Tensor:
     """The physicists' Hermite polynomial."""
@@ -144,7 +144,7 @@ def psi(input: Tensor, *, out: Any = None) -> Tensor:
     """The derivative of log gamma(x); infinite at 0, NaN at negative integers."""
 
 def round(input: Tensor, *, decimals: _int = 0, out: Any = None) -> Tensor:
-    """The nearest number of that many decimals; halves go to the even one."""
+    """The nearest number of that many `decimals`; halves go to the even one."""
 
 def scaled_modified_bessel_k0(input: Tensor, *, out: Any = None) -> Tensor:
     """exp(x) modified_bessel_k0(x), which stays in range."""

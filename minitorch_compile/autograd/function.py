@@ -41,6 +41,16 @@ class Function:
     differentiated in turn. A class that defines `setup_context(ctx, inputs, output)` has a forward without ctx.
 
     Set `new_gradients` if the gradients are always tensors that nobody else holds: then `.grad` need not be a copy.
+
+    >>> class Twice(torch.autograd.Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         return 2 * x
+    ...     @staticmethod
+    ...     def backward(ctx, grad):
+    ...         return 2 * grad
+    >>> Twice.apply(torch.ones(1))
+    tensor([2.])
     """
 
     new_gradients = False
@@ -140,7 +150,22 @@ class Undifferentiable(Node):
 
 
 def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """Marks a backward whose operations can't be recorded: differentiating its results raises RuntimeError."""
+    """Marks a backward whose operations can't be recorded: differentiating its results raises RuntimeError.
+
+    `fn`: the backward of an autograd.Function, under its `@staticmethod`.
+
+    >>> class Twice(torch.autograd.Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         return 2 * x
+    ...     @staticmethod
+    ...     @torch.autograd.function.once_differentiable
+    ...     def backward(ctx, grad):
+    ...         return 2 * grad
+    >>> x = torch.ones(1, requires_grad=True)
+    >>> torch.autograd.grad(Twice.apply(x), x)
+    (tensor([2.]),)
+    """
 
     @functools.wraps(fn)
     def unrecorded(ctx: Any, *grads: Any) -> Any:

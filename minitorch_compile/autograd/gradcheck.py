@@ -46,13 +46,18 @@ def gradcheck(
     fast_mode: bool = False,
     masked: bool | None = None,
 ) -> bool:
-    """Whether the gradients of `func` at `inputs` agree with finite differences.
+    """Whether the gradients of `func` at `inputs` agree with finite differences, of steps `eps`, up to `atol` + `rtol`
+    times their size.
 
-    Checks every float64 or complex128 input that requires grad, against every floating-point output: by the backward
-    pass, of which a second one may differ by no more than `nondet_tol`, with `check_batched_grad` by a batch of them,
-    and with `check_forward_ad` by tangents. GradcheckError if not, or False unless `raise_exception`. ValueError if
-    there is nothing to check, or in another dtype. The whole Jacobian is compared also with `fast_mode`;
-    `check_undefined_grad`, `check_grad_dtypes` and `masked` are about what can't occur here.
+    Checks every float64 or complex128 input that requires grad, against every floating-point output, and that a second
+    backward pass differs by no more than `nondet_tol`. GradcheckError if not, or False unless `raise_exception`.
+    ValueError if there is nothing to check, or in another dtype. The whole Jacobian is compared also with `fast_mode`;
+    `check_undefined_grad`, `check_grad_dtypes` and `masked` are about what can't occur here. `check_batched_grad`,
+    `check_batched_forward_grad`, `check_forward_ad`, `check_backward_ad`: further ways to be compared.
+
+    >>> x = torch.tensor([0.5, 2.0], dtype=torch.float64, requires_grad=True)
+    >>> torch.autograd.gradcheck(torch.sin, (x,))
+    True
     """
     _check_modes(check_forward_ad, check_backward_ad, check_batched_grad, check_batched_forward_grad)
     inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)

@@ -54,6 +54,9 @@ def compile(
 
     ValueError for an unknown name, TypeError for a wrong type, RuntimeError for settings that exclude each other;
     NotImplementedError for `shapes_spec`.
+
+    >>> torch.compile(lambda x: x.sin() + 1, backend="eager")(torch.zeros(2))
+    tensor([1., 1.])
     """
     if shapes_spec is not None:
         raise NotImplementedError("compile: shapes_spec isn't implemented; use dynamic=, or mark_dynamic on the inputs")

@@ -17,7 +17,12 @@ from minitorch_compile.tensor import Tensor, ops
 
 
 class Beta(Distribution):
-    """Numbers in [0, 1] of density proportional to x^(concentration1 - 1) (1 - x)^(concentration0 - 1)."""
+    """Numbers in [0, 1] of density proportional to x^(`concentration1` - 1) (1 - x)^(`concentration0` - 1).
+    `validate_args`: whether arguments are checked.
+
+    >>> torch.distributions.Beta(2.0, 2.0).mean
+    tensor(0.5000)
+    """
 
     has_rsample = True
     arg_constraints = {"concentration1": constraints.positive, "concentration0": constraints.positive}

@@ -20,7 +20,12 @@ from minitorch_compile.tensor.numerics.numeric_limits import finfo
 
 
 class Categorical(Distribution):
-    """Indices 0 ... n - 1 with the probabilities, or unnormalised log-probabilities, of the last dimension."""
+    """Indices 0 ... n - 1 with the probabilities, `probs`, or unnormalised log-probabilities, `logits`, of the last
+    dimension. `validate_args`: whether arguments are checked.
+
+    >>> torch.distributions.Categorical(torch.tensor([0.25, 0.75])).log_prob(torch.tensor(1))
+    tensor(-0.2877)
+    """
 
     has_enumerate_support = True
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}

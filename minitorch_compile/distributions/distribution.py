@@ -23,7 +23,13 @@ from minitorch_compile.tensor.memory.strides import broadcast_sizes
 class Distribution:
     """The base of all. A subclass has `arg_constraints`, `support` and at least `log_prob` and `rsample` or `sample`.
 
+    `batch_shape`: sizes of independent distributions in one; `event_shape`: those of a single draw.
     `parameter_event_dims` says how many dimensions on the right of each parameter belong to one distribution.
+    `validate_args`: whether arguments are checked.
+
+    >>> many = torch.distributions.Normal(torch.zeros(3), 1.0)
+    >>> many.batch_shape, many.event_shape, many.sample((2,)).shape
+    (torch.Size([3]), torch.Size([]), torch.Size([2, 3]))
     """
 
     has_rsample = False

@@ -22,7 +22,13 @@ def sum_rightmost(value: Any, dims: int) -> Any:
 
 
 class Independent(Distribution):
-    """The last `reinterpreted_batch_ndims` batch dimensions become event dimensions."""
+    """The last `reinterpreted_batch_ndims` batch dimensions of `base_distribution` become event dimensions.
+    `validate_args`: whether arguments are checked.
+
+    >>> rows = torch.distributions.Normal(torch.zeros(2, 3), 1.0)
+    >>> torch.distributions.Independent(rows, 1).log_prob(torch.zeros(2, 3)).shape
+    torch.Size([2])
+    """
 
     def __init__(
         self, base_distribution: Distribution, reinterpreted_batch_ndims: int, validate_args: bool | None = None

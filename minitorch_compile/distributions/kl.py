@@ -53,7 +53,12 @@ def register_kl(type_p: type, type_q: type) -> Callable[[Divergence], Divergence
 
 
 def kl_divergence(p: Distribution, q: Distribution) -> Any:
-    """The expectation of log p - log q under p, for each of the batch. NotImplementedError without a closed form."""
+    """The expectation of log `p` - log `q` under p, for each of the batch. NotImplementedError without a closed form.
+
+    >>> Normal = torch.distributions.Normal
+    >>> torch.distributions.kl_divergence(Normal(0.0, 1.0), Normal(1.0, 1.0))
+    tensor(0.5000)
+    """
     pairs = ((a, b) for a in type(p).__mro__ for b in type(q).__mro__)
     for pair in pairs:
         if pair in _table:

@@ -19,7 +19,12 @@ from minitorch_compile.tensor.memory.strides import broadcast_sizes
 
 
 class MultivariateNormal(Distribution):
-    """Vectors around `loc`, given one of the covariance matrix, its inverse, or its Cholesky factor."""
+    """Vectors around `loc`, given one of the covariance matrix (`covariance_matrix`), its inverse (`precision_matrix`),
+    or its Cholesky factor (`scale_tril`). `validate_args`: whether arguments are checked.
+
+    >>> torch.distributions.MultivariateNormal(torch.zeros(2), torch.eye(2)).sample((3,)).shape
+    torch.Size([3, 2])
+    """
 
     has_rsample = True
     arg_constraints = {

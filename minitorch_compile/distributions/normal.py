@@ -19,7 +19,12 @@ LOG_SQRT_2PI = math.log(math.sqrt(2 * math.pi))
 
 
 class Normal(Distribution):
-    """Numbers around `loc` with standard deviation `scale`."""
+    """Numbers around `loc` with standard deviation `scale`, each a number or a tensor. `validate_args`: whether
+    arguments are checked.
+
+    >>> torch.distributions.Normal(0.0, 1.0).log_prob(torch.tensor(0.0))
+    tensor(-0.9189)
+    """
 
     has_rsample = True
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}

@@ -20,7 +20,13 @@ from minitorch_compile.tensor import Size, Tensor, no_grad
 
 
 class TransformedDistribution(Distribution):
-    """`transforms` is one, or a list of which the first is applied first."""
+    """What `transforms`, one or a list of which the first is applied first, make of what is drawn from
+    `base_distribution`. `validate_args`: whether arguments are checked.
+
+    >>> normal, exp = torch.distributions.Normal(0.0, 1.0), torch.distributions.transforms.ExpTransform()
+    >>> torch.distributions.TransformedDistribution(normal, [exp]).log_prob(torch.tensor(1.0))
+    tensor(-0.9189)
+    """
 
     base_dist: Any
 

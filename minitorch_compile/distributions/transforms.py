@@ -26,8 +26,12 @@ from minitorch_compile.tensor.numerics.numeric_limits import finfo
 class Transform:
     """A function y = t(x) with `t.inv`. A subclass defines _call, _inverse and log_abs_det_jacobian.
 
-    `bijective`: whether every y has one x. `domain` and `codomain` are constraints on x and y. With cache_size=1 the
+    `bijective`: whether every y has one x. `domain` and `codomain` are constraints on x and y. With `cache_size`=1 the
     last pair is remembered, so that t.inv(t(x)) is x itself.
+
+    >>> exp = torch.distributions.transforms.ExpTransform()
+    >>> exp(torch.tensor(0.0)), exp.inv(torch.tensor(1.0)), exp.bijective
+    (tensor(1.), tensor(0.), True)
     """
 
     bijective = False

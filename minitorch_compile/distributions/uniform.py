@@ -18,7 +18,11 @@ from minitorch_compile.tensor import Tensor, ops
 
 
 class Uniform(Distribution):
-    """Numbers in [low, high)."""
+    """Numbers in [`low`, `high`), each a number or a tensor. `validate_args`: whether arguments are checked.
+
+    >>> torch.distributions.Uniform(0.0, 2.0).log_prob(torch.tensor(1.0))
+    tensor(-0.6931)
+    """
 
     has_rsample = True
     arg_constraints = {"low": constraints.dependent, "high": constraints.dependent}

@@ -48,6 +48,9 @@ def vmap(
 
     ValueError for dimensions that don't fit, or batches of different sizes; RuntimeError for a random operation unless
     `randomness` allows it.
+
+    >>> torch.vmap(torch.dot)(torch.tensor([[1, 2], [3, 4]]), torch.tensor([[1, 1], [1, 1]]))
+    tensor([3, 7])
     """
     if randomness not in RANDOMNESS:
         raise RuntimeError(f"vmap: randomness must be one of {', '.join(RANDOMNESS)}, but got {randomness!r}")

@@ -99,8 +99,14 @@ class Attributes(MutableMapping[str, Any]):
 
 
 class GraphModule(Module):
-    """A module made from `graph`; `root`, a module or a dict by dotted names, has what get_attr and call_module nodes
-    refer to, and these are taken over."""
+    """A module made from a graph, called `args` or `kwargs` as in GraphModule(root, graph, class_name): `root`, a
+    module or a dict by dotted names, has what get_attr and call_module nodes refer to, and these are taken over.
+
+    >>> traced = torch.fx.symbolic_trace(torch.nn.Sequential(torch.nn.ReLU()))
+    >>> again = torch.fx.GraphModule(traced, traced.graph)
+    >>> again(torch.tensor([-1.0, 2.0]))
+    tensor([0., 2.])
+    """
 
     _code_file: Any = None
 

@@ -45,6 +45,13 @@ class Node:
 
     `meta` holds what passes know about the value: `meta["val"]`, a fake tensor (or a tuple of them) with its sizes,
     strides and dtype; `meta["stack"]`, the user's (filename, line number, source line).
+
+    `op` is one of the six kinds, `target` what is called or read, with `args` and `kwargs`; `name` is unique in the
+    graph, `return_type` an annotation.
+
+    >>> graph = torch.fx.symbolic_trace(lambda x: torch.relu(x)).graph
+    >>> [(node.op, node.name, node.args) for node in graph.nodes]
+    [('placeholder', 'x', ()), ('call_function', 'relu', (x,)), ('output', 'output', (relu,))]
     """
 
     __slots__ = (

@@ -119,7 +119,12 @@ def recording_method(function: Callable[..., Any], name: str) -> Callable[..., A
 
 
 def wrap(fn_or_name: Any) -> Any:
-    """Says at the top of a module that calls of a function, from that module, are one node each. Also a decorator."""
+    """Says at the top of a module that calls of a function, from that module, are one node each: `fn_or_name` is the
+    function or its name. Also a decorator. NotImplementedError where it isn't called at the top of a module.
+
+    >>> torch.fx.wrap("len")
+    'len'
+    """
     if not callable(fn_or_name) and not isinstance(fn_or_name, str):
         raise RuntimeError("Unsupported type for global function! Must be either a callable or string name")
     name = fn_or_name if isinstance(fn_or_name, str) else fn_or_name.__name__

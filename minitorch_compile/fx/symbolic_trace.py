@@ -21,7 +21,13 @@ _wrapped_fns_to_patch, _wrapped_methods_to_patch = wrapped_functions, wrapped_me
 
 
 def symbolic_trace(root: Module | Callable[..., Any], concrete_args: dict[str, Any] | None = None) -> GraphModule:
-    """The graph module of `root`. Parameters named in `concrete_args` get that value instead of a proxy."""
+    """The graph module of `root`, a module or a function. Parameters named in `concrete_args` get that value instead of
+    a proxy.
+
+    >>> traced = torch.fx.symbolic_trace(lambda x: torch.relu(x) + 1)
+    >>> [node.op for node in traced.graph.nodes], traced(torch.tensor([-1.0, 2.0]))
+    (['placeholder', 'call_function', 'call_function', 'output'], tensor([1., 3.]))
+    """
     tracer = Tracer()
     graph = tracer.trace(root, concrete_args)
     name = type(root).__name__ if isinstance(root, Module) else root.__name__

@@ -46,7 +46,11 @@ def zeros_(tensor: Any) -> Any:
 
 @no_grad()
 def ones_(tensor: Any) -> Any:
-    """1 everywhere."""
+    """Fills a `tensor` with 1, without recording it, and returns it.
+
+    >>> torch.nn.init.ones_(torch.empty(2))
+    tensor([1., 1.])
+    """
     return tensor.fill_(1)
 
 
@@ -80,7 +84,12 @@ def dirac_(tensor: Any, groups: int = 1) -> Any:
 
 @no_grad()
 def uniform_(tensor: Any, a: float = 0.0, b: float = 1.0, generator: Generator | None = None) -> Any:
-    """Uniform between a and b."""
+    """Fills a `tensor` with uniform numbers between `a` and `b`, and returns it; `generator` is the stream to draw
+    from.
+
+    >>> torch.nn.init.uniform_(torch.empty(2, 3), -1, 1).shape
+    torch.Size([2, 3])
+    """
     return tensor.uniform_(a, b, generator=generator)
 
 
@@ -104,9 +113,14 @@ def trunc_normal_(
     b: float = 2.0,
     generator: Generator | None = None,
 ) -> Any:
-    """Normal, but only between a and b.
+    """Fills a `tensor` with normal numbers of the given `mean` and standard deviation, `std`, but only between `a` and
+    `b`, and returns it.
 
     Drawn by the inverse of the distribution function: uniform numbers between its values at a and at b.
+
+    >>> x = torch.nn.init.trunc_normal_(torch.empty(100), std=0.02, a=-0.04, b=0.04)
+    >>> bool((x.abs() <= 0.04).all())
+    True
     """
     if mean < a - 2 * std or mean > b + 2 * std:
         warn_user(
@@ -176,7 +190,12 @@ def _calculate_correct_fan(tensor: Any, mode: str) -> int:
 
 
 def xavier_uniform_(tensor: Any, gain: float = 1.0, generator: Generator | None = None) -> Any:
-    """Uniform, keeping the variance the same forwards and backwards (Glorot and Bengio 2010)."""
+    """Fills a `tensor` with uniform numbers, keeping the variance the same forwards and backwards (Glorot and Bengio
+    2010), times `gain`, and returns it. ValueError for fewer than two dimensions.
+
+    >>> torch.nn.init.xavier_uniform_(torch.empty(3, 5)).shape
+    torch.Size([3, 5])
+    """
     bound = gain * math.sqrt(6.0 / sum(_calculate_fan_in_and_fan_out(tensor)))
     return uniform_(tensor, -bound, bound, generator)
 
@@ -208,7 +227,15 @@ def kaiming_normal_(
     nonlinearity: str = "leaky_relu",
     generator: Generator | None = None,
 ) -> Any:
-    """Normal, keeping the variance through rectifiers (He et al. 2015). Nothing to do for a tensor without elements."""
+    """Fills a `tensor` with normal numbers, keeping the variance through rectifiers (He et al. 2015), and returns it.
+    Nothing to do for a tensor without elements.
+
+    `mode`: "fan_in" keeps it forwards, "fan_out" backwards. `nonlinearity`: the name of the activation that follows, of
+    slope `a` below 0 if that is "leaky_relu". ValueError for fewer than two dimensions.
+
+    >>> torch.nn.init.kaiming_normal_(torch.empty(3, 5), nonlinearity="relu").shape
+    torch.Size([3, 5])
+    """
     if 0 in tensor.sizes:
         return _nothing_to_fill(tensor)
     fan = _calculate_correct_fan(tensor, mode)

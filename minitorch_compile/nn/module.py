@@ -108,18 +108,32 @@ class Module(ModuleConversion, ModuleState):
     def register_forward_pre_hook(
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
     ) -> RemovableHandle:
-        """`hook(module, args)` runs before forward; what it returns, if not None, becomes the arguments.
+        """`hook(module, args)` runs before forward; what it returns, if not None, becomes the arguments. Returns a
+        handle, whose remove() takes it away.
 
-        `with_kwargs`: `hook(module, args, kwargs)`, which returns None or (args, kwargs).
+        `with_kwargs`: `hook(module, args, kwargs)`, which returns None or (args, kwargs). `prepend`: before the hooks
+        that there are.
+
+        >>> layer = torch.nn.ReLU()
+        >>> handle = layer.register_forward_pre_hook(lambda module, args: (args[0] + 1,))
+        >>> layer(torch.zeros(2))
+        tensor([1., 1.])
         """
         return self._hooks().add(self._hooks().forward_pre, hook, prepend, with_kwargs)
 
     def register_forward_hook(
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
     ) -> RemovableHandle:
-        """`hook(module, args, output)` runs after forward; what it returns, if not None, becomes the output.
+        """`hook(module, args, output)` runs after forward; what it returns, if not None, becomes the output. Returns a
+        handle, whose remove() takes it away.
 
         `with_kwargs`: `hook(module, args, kwargs, output)`. `always_call`: also if forward raises, with None.
+        `prepend`: before the hooks that there are.
+
+        >>> layer = torch.nn.ReLU()
+        >>> handle = layer.register_forward_hook(lambda module, args, output: output + 1)
+        >>> layer(torch.zeros(2))
+        tensor([1., 1.])
         """
         return self._hooks().add(self._hooks().forward, hook, prepend, with_kwargs, always_call)
 

@@ -84,7 +84,14 @@ class ModuleTree:
         self.add_module(name, module)
 
     def add_module(self, name: str, module: Any) -> None:
-        """Adds a child module; None reserves the name."""
+        """Adds a child, `module`, under a `name`; None reserves the name. TypeError for what is no module, KeyError for
+        a name that is taken or has a dot.
+
+        >>> model = torch.nn.Module()
+        >>> model.add_module("layer", torch.nn.ReLU())
+        >>> model.layer
+        ReLU()
+        """
         if not isinstance(module, ModuleTree) and module is not None:
             raise TypeError(f"{type(module).__name__} is not a Module subclass")
         self._check_name(name, "module", "_modules")
@@ -166,7 +173,12 @@ class ModuleTree:
     def named_modules(
         self, memo: set[Any] | None = None, prefix: str = "", remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Any]]:
-        """This module and all below it, each with its dotted name; a module that appears twice comes once."""
+        """This module and all below it, each with its dotted name, begun with `prefix`; a module that appears twice
+        comes once, unless `remove_duplicate` is False. `memo` has those that are not to come.
+
+        >>> [name for name, _ in torch.nn.Sequential(torch.nn.ReLU()).named_modules()]
+        ['', '0']
+        """
         memo = set() if memo is None else memo
         if self in memo:
             return
@@ -208,7 +220,11 @@ class ModuleTree:
         return self._named_members(lambda module: module._buffers.items(), prefix, recurse, remove_duplicate)
 
     def named_children(self) -> Iterator[tuple[str, Any]]:
-        """The child modules with their names."""
+        """The child modules with their names, those of one level.
+
+        >>> [name for name, _ in torch.nn.Sequential(torch.nn.ReLU(), torch.nn.Tanh()).named_children()]
+        ['0', '1']
+        """
         seen: set[Any] = set()
         for name, module in self._modules.items():
             if module is not None and module not in seen:
@@ -238,7 +254,11 @@ class ModuleTree:
         return (module for _, module in self.named_modules())
 
     def children(self) -> Iterator[Any]:
-        """The child modules."""
+        """The child modules, those of one level.
+
+        >>> list(torch.nn.Sequential(torch.nn.ReLU()).children())
+        [ReLU()]
+        """
         return (module for _, module in self.named_children())
 
     # -------------------------------------------------------------------------------------------- by dotted name

@@ -20,7 +20,19 @@ from minitorch_compile.tensor.ops import zeros_like
 
 
 class Adadelta(RuleOptimizer):
-    """Adadelta (Zeiler 2012)."""
+    """Adadelta (Zeiler 2012): steps as large as the last ones were, over the size of the gradients.
+
+    `params`: the tensors to train, or groups of them. `lr`: a factor of each step. `rho`: how much of the averages of
+    squares is kept. `eps` is added to them. `weight_decay` times the parameter is added to the gradient; `maximize`
+    goes up instead of down. `foreach`, `capturable` and `differentiable` change how it is computed in PyTorch, not
+    what.
+
+    >>> w = torch.nn.Parameter(torch.tensor([1.0]))
+    >>> (w**2).sum().backward()
+    >>> torch.optim.Adadelta([w]).step()
+    >>> bool(w < 1)
+    True
+    """
 
     rule = adadelta
     state_class = AdadeltaState

@@ -94,7 +94,18 @@ class Adam(RuleOptimizer):
 
 
 class AdamW(Adam):
-    """Adam with decoupled weight decay (Loshchilov and Hutter 2019)."""
+    """Adam with decoupled weight decay (Loshchilov and Hutter 2019): at each step, `lr` * `weight_decay` times the
+    parameter is taken from it.
+
+    The other options are Adam's: `params`, `betas`, `eps`, `amsgrad`, `maximize`, and `foreach`, `capturable`,
+    `differentiable`, `fused`.
+
+    >>> w = torch.nn.Parameter(torch.tensor([1.0]))
+    >>> (w**2).sum().backward()
+    >>> torch.optim.AdamW([w], lr=0.1).step()
+    >>> w.data
+    tensor([0.8990])
+    """
 
     def __init__(
         self,

@@ -31,7 +31,20 @@ class LBFGS(Optimizer):
     """L-BFGS with PyTorch's options. One `step` makes up to `max_iter` iterations and needs a closure that computes the
     loss and its gradients anew. All parameters are one group; the state is kept with the first of them.
 
+    `params`: the tensors to train. `max_eval`: how often the closure is called at most. `tolerance_grad`,
+    `tolerance_change`: gradients and steps that are small enough. `history_size`: how many steps are remembered.
     `line_search_fn`: None takes steps of `lr`, "strong_wolfe" searches for a good length.
+
+    >>> w = torch.nn.Parameter(torch.tensor([1.0]))
+    >>> optimizer = torch.optim.LBFGS([w])
+    >>> def closure():
+    ...     optimizer.zero_grad()
+    ...     loss = ((w - 3) ** 2).sum()
+    ...     loss.backward()
+    ...     return loss
+    >>> _ = optimizer.step(closure)
+    >>> torch.allclose(w, torch.tensor([3.0]))
+    True
     """
 
     def __init__(

@@ -282,7 +282,12 @@ def clear_safe_globals() -> None:
 
 @contextmanager
 def safe_globals(safe_globals: list[Any]) -> Iterator[None]:
-    """Allows classes and functions within a `with`."""
+    """Allows classes and functions, a list of `safe_globals`, within a `with`: load() may make objects of them.
+
+    >>> with torch.serialization.safe_globals([dict]):
+    ...     dict in torch.serialization.get_safe_globals()
+    True
+    """
     before = dict(_added)
     add_safe_globals(safe_globals)
     try:

@@ -115,7 +115,13 @@ no_grad.__signature__ = inspect.Signature()  # type: ignore[attr-defined]  # tha
 
 
 class enable_grad(no_grad):
-    """Inside, operations are recorded again, even within no_grad."""
+    """Inside, operations are recorded again, even within no_grad. As a decorator, `orig_func` is what it decorates.
+
+    >>> w = torch.ones(1, requires_grad=True)
+    >>> with torch.no_grad(), torch.enable_grad():
+    ...     (2 * w).requires_grad
+    True
+    """
 
     mode = True
     __signature__ = inspect.Signature(
@@ -124,7 +130,13 @@ class enable_grad(no_grad):
 
 
 class set_grad_enabled(GradMode):
-    """Sets the switch at once, as PyTorch does; used in a with-statement it is put back at the end."""
+    """Sets whether operations are recorded to `mode`, at once, as PyTorch does; used in a with-statement it is put back
+    at the end.
+
+    >>> with torch.set_grad_enabled(False):
+    ...     torch.is_grad_enabled()
+    False
+    """
 
     def __init__(self, mode: bool) -> None:
         super().__init__()

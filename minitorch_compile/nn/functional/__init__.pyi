@@ -150,7 +150,7 @@ def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Any:
     """The means of `output_size` parts of (N, C, L) or (C, L)."""
 
 def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Any:
-    """The means of `output_size` parts of (N, C, H, W) or (C, H, W); None keeps a dimension as it is."""
+    """The means of `output_size` parts of (N, C, H, W) or (C, H, W): a number, or one each for height and width; None keeps a dimension as it is."""
 
 def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Any:
     """The means of `output_size` parts of (N, C, D, H, W) or (C, D, H, W); None keeps a dimension as it is."""
@@ -267,7 +267,7 @@ def conv2d(
     dilation: Any = 1,
     groups: _int = 1,
 ) -> Any:
-    """Convolution of (N, C_in, H, W) or (C_in, H, W) with weight (C_out, C_in / groups, kernel_h, kernel_w)."""
+    """Convolution of (N, C_in, H, W) or (C_in, H, W) with `weight` (C_out, C_in / groups, kernel_h, kernel_w)."""
 
 def conv3d(
     input: Tensor,
@@ -340,7 +340,7 @@ def cross_entropy(
     reduction: str = 'mean',
     label_smoothing: _float = 0.0,
 ) -> Any:
-    """-log softmax(input)[target]: input holds scores (N, C, ...) or (C,), target classes (N, ...) or probabilities."""
+    """-log softmax(input)[target]: input holds scores (N, C, ...) or (C,), `target` classes (N, ...) or probabilities."""
 
 def ctc_loss(
     log_probs: Tensor,
@@ -354,7 +354,7 @@ def ctc_loss(
     """-log of the probability of `targets`, summed over all alignments, for log_probs (T, N, C) or (T, C)."""
 
 def dropout(input: Tensor, p: _float = 0.5, training: _bool = True, inplace: _bool = False) -> Any:
-    """Each element is 0 with probability p, else divided by 1 - p, so that the expectation stays."""
+    """Each element is 0 with probability `p`, else divided by 1 - p, so that the expectation stays."""
 
 def dropout1d(input: Tensor, p: _float = 0.5, training: _bool = True, inplace: _bool = False) -> Any:
     """dropout of whole channels: input (N, C, L) or (C, L)."""
@@ -505,7 +505,7 @@ def interpolate(
     recompute_scale_factor: _bool | None = None,
     antialias: _bool = False,
 ) -> Any:
-    """(N, C, *sizes) resized to `size`, or by `scale_factor`."""
+    """(N, C, *sizes) resized to `size`, or by `scale_factor`: a number, or one for each dimension."""
 
 def kl_div(
     input: Tensor,
@@ -543,7 +543,7 @@ def leaky_relu_(input: Tensor, negative_slope: _float = 0.01) -> Any:
     """leaky_relu, in place."""
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Any:
-    """input @ weight.T + bias: weight is (out_features, in_features)."""
+    """input @ weight.T + bias: `weight` is (out_features, in_features), `bias` (out_features,) or None."""
 
 def local_response_norm(input: Tensor, size: _int, alpha: _float = 0.0001, beta: _float = 0.75, k: _float = 1.0) -> Any:
     """Each channel divided by (k + alpha * mean of squares of `size` channels around it)^beta (Krizhevsky et al."""
@@ -743,7 +743,7 @@ def nll_loss(
     """The negative log-likelihood: -input[i][target[i]] for log-probabilities (N, C, ...) or (C,) and classes (N, ...)."""
 
 def normalize(input: Tensor, p: _float = 2.0, dim: _int = 1, eps: _float = 1e-12, out: Tensor | None = None) -> Any:
-    """The input divided by its p-norm along `dim`; norms below `eps` count as `eps`."""
+    """The input divided by its `p`-norm along `dim`; norms below `eps` count as `eps`."""
 
 def one_hot(tensor: Tensor, num_classes: _int = -1) -> Any:
     """For each integer a row with a 1 at its place, else 0; `num_classes` is the largest plus one, unless given."""
@@ -848,7 +848,7 @@ def soft_margin_loss(
     """log(1 + exp(-input * target)) for targets of 1 and -1."""
 
 def softmax(input: Tensor, dim: _int | None = None, _stacklevel: _int = 3, dtype: _dtype | None = None) -> Any:
-    """exp(x) / sum(exp(x)) along `dim`."""
+    """exp(x) / sum(exp(x)) along `dim`: positive numbers that add up to 1."""
 
 def softmin(input: Tensor, dim: _int | None = None, _stacklevel: _int = 3, dtype: _dtype | None = None) -> Any:
     """softmax of -x along `dim`."""
@@ -863,7 +863,7 @@ def softsign(input: Tensor) -> Any:
     """x / (1 + |x|)."""
 
 def tanh(input: Tensor) -> Tensor:
-    """The hyperbolic tangent."""
+    """The hyperbolic tangent, between -1 and 1."""
 
 def tanhshrink(input: Tensor) -> Any:
     """x - tanh(x)."""

@@ -34,7 +34,10 @@ def nll_loss(
     """The negative log-likelihood: -input[i][target[i]] for log-probabilities (N, C, ...) or (C,) and classes (N, ...).
 
     `weight` scales each class; targets equal to `ignore_index` count nothing. The mean is over the weights that count.
-    IndexError for a class that isn't there.
+    `reduction`: "mean", "sum" or "none". IndexError for a class that isn't there.
+
+    >>> torch.nn.functional.nll_loss(torch.tensor([[-1.0, -2.0], [-3.0, -4.0]]), torch.tensor([0, 1]))
+    tensor(2.5000)
     """
     reduction = reduction_word(size_average, reduce, reduction)
     check_reduction(reduction)
@@ -131,10 +134,14 @@ def cross_entropy(
     reduction: str = "mean",
     label_smoothing: float = 0.0,
 ) -> Any:
-    """-log softmax(input)[target]: input holds scores (N, C, ...) or (C,), target classes (N, ...) or probabilities.
+    """-log softmax(input)[target]: input holds scores (N, C, ...) or (C,), `target` classes (N, ...) or probabilities.
 
-    `label_smoothing` is the share of each target that is spread evenly over all classes. RuntimeError unless it is
-    within [0, 1].
+    `weight` scales each class; targets equal to `ignore_index` count nothing. `label_smoothing` is the share of each
+    target that is spread evenly over all classes. RuntimeError unless it is within [0, 1]. `reduction`: "mean", "sum"
+    or "none".
+
+    >>> torch.nn.functional.cross_entropy(torch.tensor([[0.0, 0.0], [100.0, 0.0]]), torch.tensor([1, 0]))
+    tensor(0.3466)
     """
     word = reduction_word(size_average, reduce, reduction)
     check_reduction(word)

@@ -28,9 +28,13 @@ def _dropped(op: Callable[..., Any], input: Any, p: float, training: bool, inpla
 
 @functional()
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
-    """Each element is 0 with probability p, else divided by 1 - p, so that the expectation stays. Only in training.
+    """Each element is 0 with probability `p`, else divided by 1 - p, so that the expectation stays. Only in `training`;
+    else the input. `inplace` overwrites the input.
 
     ValueError unless 0 <= p <= 1.
+
+    >>> torch.nn.functional.dropout(torch.ones(3), p=0.5, training=False)
+    tensor([1., 1., 1.])
     """
     return _dropped(ops.dropout, input, p, training, inplace)
 

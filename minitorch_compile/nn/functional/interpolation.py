@@ -195,11 +195,15 @@ def interpolate(
     recompute_scale_factor: bool | None = None,
     antialias: bool = False,
 ) -> Any:
-    """(N, C, *sizes) resized to `size`, or by `scale_factor`.
+    """(N, C, *sizes) resized to `size`, or by `scale_factor`: a number, or one for each dimension.
 
     `mode`: nearest, nearest-exact, area for any image; linear (3-D input), bilinear, bicubic (4-D), trilinear (5-D).
-    `antialias` averages over all old elements when an image is made smaller. ValueError or NotImplementedError for
-    what doesn't fit together.
+    `align_corners`: the outermost points stay in place, not the outermost edges. `recompute_scale_factor`: the factor
+    is that of the rounded sizes. `antialias` averages over all old elements when an image is made smaller. ValueError
+    or NotImplementedError for what doesn't fit together.
+
+    >>> torch.nn.functional.interpolate(torch.tensor([[[1.0, 2.0]]]), scale_factor=2)
+    tensor([[[1., 1., 2., 2.]]])
     """
     _check(input, size, scale_factor, mode, align_corners, antialias)
     sizes = list(input.shape[2:])

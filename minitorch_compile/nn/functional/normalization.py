@@ -102,7 +102,11 @@ def _shifted(x: Any, offset: int, channels: int) -> Any:
 
 @functional()
 def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Tensor | None = None) -> Any:
-    """The input divided by its p-norm along `dim`; norms below `eps` count as `eps`."""
+    """The input divided by its `p`-norm along `dim`; norms below `eps` count as `eps`.
+
+    >>> torch.nn.functional.normalize(torch.tensor([[3.0, 4.0]]))
+    tensor([[0.6000, 0.8000]])
+    """
     if out is not None:
         return normalize(input, p, dim, eps, out=out)
     return input / ops.clamp(ops.linalg_vector_norm(input, p, dim, True), min=eps)

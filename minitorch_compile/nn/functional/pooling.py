@@ -50,7 +50,15 @@ def max_pool2d(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:
-    """The maximum of each window of (N, C, H, W) or (C, H, W); with its place y * W + x if `return_indices`."""
+    """The maximum of each window of (N, C, H, W) or (C, H, W); with its place y * W + x if `return_indices`.
+
+    `kernel_size`, `stride` (the kernel's unless given), `padding` (of -inf), `dilation`: a number, or one each for
+    height and width. `ceil_mode`: a last window that reaches over the border counts, too.
+
+    >>> torch.nn.functional.max_pool2d(torch.arange(16.0).view(1, 4, 4), 2)
+    tensor([[[ 5.,  7.],
+             [13., 15.]]])
+    """
     found = ops.max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
     return found if return_indices else found[0]
 

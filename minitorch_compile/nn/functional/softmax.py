@@ -28,7 +28,13 @@ def _dim(name: str, input: Any, dim: int | None) -> int:
 
 @functional()
 def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: DType | None = None) -> Any:
-    """exp(x) / sum(exp(x)) along `dim`. `_stacklevel` is PyTorch's, and unused."""
+    """exp(x) / sum(exp(x)) along `dim`: positive numbers that add up to 1. `dtype` is what the input is converted to
+    first. `_stacklevel` is PyTorch's, and unused.
+
+    >>> torch.nn.functional.softmax(torch.tensor([[1.0, 1.0], [0.0, 100.0]]), dim=1)
+    tensor([[5.0000e-01, 5.0000e-01],
+            [3.7835e-44, 1.0000e+00]])
+    """
     return ops.softmax(input, _dim("softmax", input, dim), dtype)
 
 
@@ -40,7 +46,13 @@ def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
 
 @functional()
 def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: DType | None = None) -> Any:
-    """log(softmax(x)) along `dim`, without leaving the range of floats."""
+    """log(softmax(x)) along `dim`, without leaving the range of floats. `dtype` is what the input is converted to
+    first. `_stacklevel` is PyTorch's, and unused.
+
+    >>> torch.nn.functional.log_softmax(torch.tensor([[0.0, 0.0], [0.0, 1000.0]]), dim=1)
+    tensor([[-6.9315e-01, -6.9315e-01],
+            [-1.0000e+03,  0.0000e+00]])
+    """
     return ops.log_softmax(input, _dim("log_softmax", input, dim), dtype)
 
 

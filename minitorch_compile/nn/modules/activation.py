@@ -72,7 +72,11 @@ class Hardtanh(Module):
 
 
 class ReLU6(Hardtanh):
-    """x, kept within [0, 6]."""
+    """x, kept within [0, 6]. `inplace` overwrites the input.
+
+    >>> torch.nn.ReLU6()(torch.tensor([-1.0, 8.0]))
+    tensor([0., 6.])
+    """
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__(0.0, 6.0, inplace)
@@ -82,7 +86,11 @@ class ReLU6(Hardtanh):
 
 
 class LeakyReLU(Module):
-    """x above 0, negative_slope * x below."""
+    """x above 0, `negative_slope` * x below. `inplace` overwrites the input.
+
+    >>> torch.nn.LeakyReLU(0.1)(torch.tensor([-1.0, 2.0]))
+    tensor([-0.1000,  2.0000])
+    """
 
     def __init__(self, negative_slope: float = 1e-2, inplace: bool = False) -> None:
         super().__init__()
@@ -207,7 +215,11 @@ class GELU(Module):
 
 
 class SiLU(Module):
-    """x * sigmoid(x)."""
+    """x * sigmoid(x), element by element. `inplace` overwrites the input.
+
+    >>> torch.nn.SiLU()(torch.tensor([-1.0, 0.0, 1.0]))
+    tensor([-0.2689,  0.0000,  0.7311])
+    """
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__()
@@ -249,7 +261,12 @@ class GLU(Module):
 
 
 class Softplus(Module):
-    """log(1 + exp(beta * x)) / beta, and x itself where beta * x > threshold."""
+    """log(1 + exp(beta * x)) / beta, and x itself where beta * x > threshold: a smooth max(x, 0), the sharper the
+    larger `beta`. `threshold` is where it makes no difference any more.
+
+    >>> torch.nn.Softplus()(torch.tensor([0.0, 30.0]))
+    tensor([ 0.6931, 30.0000])
+    """
 
     def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
         super().__init__()
@@ -264,14 +281,22 @@ class Softplus(Module):
 
 
 class Tanh(Module):
-    """The hyperbolic tangent."""
+    """The hyperbolic tangent, element by element.
+
+    >>> torch.nn.Tanh()(torch.tensor([0.0, 1.0]))
+    tensor([0.0000, 0.7616])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.tanh(input)
 
 
 class Sigmoid(Module):
-    """1 / (1 + exp(-x))."""
+    """1 / (1 + exp(-x)), element by element.
+
+    >>> torch.nn.Sigmoid()(torch.tensor([0.0, 2.0]))
+    tensor([0.5000, 0.8808])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.sigmoid(input)

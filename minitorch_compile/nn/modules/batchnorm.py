@@ -119,7 +119,16 @@ class _BatchNorm(NormBase):
 
 
 class BatchNorm1d(_BatchNorm):
-    """Batch normalisation of (N, C) or (N, C, L)."""
+    """Batch normalisation of (N, C) or (N, C, L): each of the C = `num_features` channels is shifted to mean 0 and
+    scaled to variance 1, as measured over the batch.
+
+    `eps` is added to the variance. With `track_running_stats`, running averages of both, moved by `momentum` (None:
+    plain averages), are used after eval(). `affine`: a weight, and with `bias` a bias, for each channel follow.
+
+    >>> torch.nn.BatchNorm1d(1)(torch.tensor([[1.0], [3.0]])).detach()
+    tensor([[-1.0000],
+            [ 1.0000]])
+    """
 
     dims = (2, 3)
 

@@ -193,7 +193,12 @@ class ModuleList(_Listed):
 
 
 class ModuleDict(Module):
-    """Modules by name, so that their parameters are found. It has no forward."""
+    """Modules by name, so that their parameters are found. It has no forward. `modules`: a dict, or pairs.
+
+    >>> layers = torch.nn.ModuleDict({"act": torch.nn.ReLU()})
+    >>> layers["act"], "act" in layers
+    (ReLU(), True)
+    """
 
     def __init__(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]] | None = None) -> None:
         super().__init__()

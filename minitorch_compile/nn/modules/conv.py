@@ -170,7 +170,16 @@ class _PlainConvNd(_ConvNd):
 
 
 class Conv1d(_PlainConvNd):
-    """A convolution of sequences (N, in_channels, L) or (in_channels, L)."""
+    """A convolution of sequences (N, in_channels, L) or (in_channels, L).
+
+    `in_channels`, `out_channels`: how many rows go in and come out. `kernel_size`, `stride`, `dilation`: how long the
+    kernel is, by how much it moves, how far apart its taps are. `padding`: how much is added on each side, or "same" or
+    "valid"; `padding_mode` is what, as in Conv2d. `groups` divides the channels into as many convolutions side by side.
+    `bias`: whether one is added.
+
+    >>> torch.nn.Conv1d(3, 8, kernel_size=3, padding=1)(torch.zeros(2, 3, 10)).shape
+    torch.Size([2, 8, 10])
+    """
 
     ndim, convolution = 1, F.conv1d
 
@@ -193,7 +202,16 @@ class Conv2d(_PlainConvNd):
 
 
 class Conv3d(_PlainConvNd):
-    """A convolution of volumes (N, in_channels, D, H, W) or (in_channels, D, H, W)."""
+    """A convolution of volumes (N, in_channels, D, H, W) or (in_channels, D, H, W).
+
+    `in_channels`, `out_channels`: how many go in and come out. `kernel_size`, `stride`, `dilation`: a number, or one
+    each for depth, height and width. `padding`: how much is added on each side, or "same" or "valid"; `padding_mode` is
+    what, as in Conv2d. `groups` divides the channels into as many convolutions side by side. `bias`: whether one is
+    added.
+
+    >>> torch.nn.Conv3d(1, 2, kernel_size=3)(torch.zeros(1, 1, 5, 5, 5)).shape
+    torch.Size([1, 2, 3, 3, 3])
+    """
 
     ndim, convolution = 3, F.conv3d
 

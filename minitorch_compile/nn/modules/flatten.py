@@ -13,7 +13,11 @@ from minitorch_compile.tensor.memory.dimensions import wrap_dim
 
 
 class Flatten(Module):
-    """Dimensions start_dim to end_dim as one: by default all but the batch."""
+    """Dimensions `start_dim` to `end_dim` as one: by default all but the batch.
+
+    >>> torch.nn.Flatten()(torch.zeros(2, 3, 4)).shape
+    torch.Size([2, 12])
+    """
 
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
         super().__init__()

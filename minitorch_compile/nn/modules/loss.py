@@ -47,7 +47,11 @@ class L1Loss(_Loss):
 
 
 class MSELoss(_Loss):
-    """The squared difference."""
+    """The squared difference of input and target, of equal sizes. `reduction`: "mean", "sum" or "none".
+
+    >>> torch.nn.MSELoss()(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]))
+    tensor(2.)
+    """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.mse_loss(input, target, reduction=self.reduction)
@@ -137,7 +141,13 @@ class GaussianNLLLoss(_Loss):
 
 
 class NLLLoss(_WeightedLoss):
-    """The negative log-likelihood of classes, given log-probabilities."""
+    """The negative log-likelihood of classes, given log-probabilities (N, C, ...) or (C,) and classes (N, ...).
+
+    `weight` scales each class; targets equal to `ignore_index` count nothing. `reduction`: "mean", "sum" or "none".
+
+    >>> torch.nn.NLLLoss()(torch.tensor([[-1.0, -2.0], [-3.0, -4.0]]), torch.tensor([0, 1]))
+    tensor(2.5000)
+    """
 
     def __init__(
         self,
@@ -155,7 +165,15 @@ class NLLLoss(_WeightedLoss):
 
 
 class CrossEntropyLoss(_WeightedLoss):
-    """The negative log-likelihood of classes, given scores."""
+    """The negative log-likelihood of classes, given scores: (N, C, ...) or (C,), with targets (N, ...) of class
+    indices, or of probabilities (N, C, ...).
+
+    `weight` scales each class; targets equal to `ignore_index` count nothing; `label_smoothing` is the share of each
+    target that is spread over all classes. `reduction`: "mean", "sum" or "none".
+
+    >>> torch.nn.CrossEntropyLoss()(torch.tensor([[0.0, 0.0], [100.0, 0.0]]), torch.tensor([1, 0]))
+    tensor(0.3466)
+    """
 
     def __init__(
         self,

@@ -104,7 +104,14 @@ class RMSNorm(Module):
 
 
 class GroupNorm(Module):
-    """The channels of each sample in groups, each normalised as a whole. ValueError if they don't divide."""
+    """The channels of each sample in `num_groups` groups, each normalised as a whole to mean 0 and variance 1.
+    ValueError if they don't divide `num_channels`.
+
+    `eps` is added to the variance. `affine`: a weight, and with `bias` a bias, for each channel follow.
+
+    >>> torch.nn.GroupNorm(2, 6)(torch.randn(3, 6, 4, 4)).shape
+    torch.Size([3, 6, 4, 4])
+    """
 
     def __init__(
         self,

@@ -180,7 +180,16 @@ class _AvgPoolNd(Module):
 
 
 class AvgPool2d(_AvgPoolNd):
-    """The mean of each window of (N, C, H, W)."""
+    """The mean of each window of (N, C, H, W) or (C, H, W).
+
+    `kernel_size`, `stride` (the kernel's unless given), `padding` (of zeros): a number, or one each for height and
+    width. `ceil_mode`: a last window that reaches over the border counts, too. `count_include_pad`: padding counts in
+    the mean. `divisor_override`: what the sum is divided by instead of the window's size.
+
+    >>> torch.nn.AvgPool2d(2)(torch.arange(16.0).view(1, 4, 4))
+    tensor([[[ 2.5000,  4.5000],
+             [10.5000, 12.5000]]])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.avg_pool2d(input, *self._arguments())
@@ -255,7 +264,12 @@ class AdaptiveAvgPool1d(_AdaptivePoolNd):
 
 
 class AdaptiveAvgPool2d(_AdaptivePoolNd):
-    """The means of `output_size` equal parts of (N, C, H, W); None keeps a dimension as it is."""
+    """The means of `output_size` equal parts of (N, C, H, W) or (C, H, W): a number, or one each for height and width;
+    None keeps a dimension as it is.
+
+    >>> torch.nn.AdaptiveAvgPool2d(1)(torch.arange(4.0).view(1, 2, 2))
+    tensor([[[1.5000]]])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.adaptive_avg_pool2d(input, self.output_size)

@@ -252,7 +252,15 @@ class RNNBase(Module):
 
 
 class RNN(RNNBase):
-    """Elman networks: h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu. Gives (output, h_n)."""
+    """Elman networks: h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu. Gives (output, h_n).
+
+    `input_size`, `hidden_size`: how long x and h are; `num_layers`: one above the other; `nonlinearity`: "tanh" or
+    "relu". `args`, `kwargs`: bias, batch_first (batch before time), dropout (between layers), bidirectional.
+
+    >>> output, h_n = torch.nn.RNN(4, 3)(torch.zeros(5, 2, 4))
+    >>> output.shape, h_n.shape
+    (torch.Size([5, 2, 3]), torch.Size([1, 2, 3]))
+    """
 
     def __init__(
         self,
@@ -272,7 +280,15 @@ class RNN(RNNBase):
 
 
 class GRU(RNNBase):
-    """Gated recurrent units: r, z = sigmoid(..), n = tanh(W x + r (W h)), h' = (1 - z) n + z h. Gives (output, h_n)."""
+    """Gated recurrent units: r, z = sigmoid(..), n = tanh(W x + r (W h)), h' = (1 - z) n + z h. Gives (output, h_n).
+
+    `args` are input_size, hidden_size and num_layers; `kwargs` those and bias, batch_first (batch before time), dropout
+    (between layers), bidirectional.
+
+    >>> output, h_n = torch.nn.GRU(4, 3, batch_first=True)(torch.zeros(2, 5, 4))
+    >>> output.shape, h_n.shape
+    (torch.Size([2, 5, 3]), torch.Size([1, 2, 3]))
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if "proj_size" in kwargs:
@@ -284,6 +300,13 @@ class LSTM(RNNBase):
     """Long short-term memory: c' = f c + i g, h' = o tanh(c'). Gives (output, (h_n, c_n)).
 
     `proj_size`: h is projected to that size.
+
+    `args` are input_size, hidden_size and num_layers; `kwargs` those and bias, batch_first (batch before time), dropout
+    (between layers), bidirectional, proj_size.
+
+    >>> output, (h_n, c_n) = torch.nn.LSTM(4, 3, batch_first=True)(torch.zeros(2, 5, 4))
+    >>> output.shape, h_n.shape, c_n.shape
+    (torch.Size([2, 5, 3]), torch.Size([1, 2, 3]), torch.Size([1, 2, 3]))
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -13,7 +13,12 @@ from minitorch_compile.tensor import Tensor
 
 
 class Softmax(Module):
-    """exp(x) / sum(exp(x)) along `dim`."""
+    """exp(x) / sum(exp(x)) along `dim`: positive numbers that add up to 1.
+
+    >>> torch.nn.Softmax(dim=1)(torch.tensor([[1.0, 1.0], [0.0, 100.0]]))
+    tensor([[5.0000e-01, 5.0000e-01],
+            [3.7835e-44, 1.0000e+00]])
+    """
 
     def __init__(self, dim: int | None = None) -> None:
         super().__init__()

@@ -52,10 +52,16 @@ class _Table(Module):
 
 
 class Embedding(_Table):
-    """A row of a table for each integer. The row `padding_idx` starts as zeros and gets no gradient.
+    """A row of a table, (num_embeddings, embedding_dim), for each integer. The row `padding_idx` starts as zeros and
+    gets no gradient.
 
-    `max_norm`, `norm_type` and `scale_grad_by_freq` are those of F.embedding. The gradient is dense, also with
-    `sparse`.
+    `num_embeddings`: how many rows; `embedding_dim`: how long they are. `max_norm`, `norm_type` and
+    `scale_grad_by_freq` are those of F.embedding. The gradient is dense, also with `sparse`. `_weight` is a table to
+    begin with, `_freeze`: it isn't trained. IndexError for an integer that is no row.
+
+    >>> table = torch.nn.Embedding(10, 3)
+    >>> table(torch.tensor([[1, 2], [4, 5]])).shape
+    torch.Size([2, 2, 3])
     """
 
     def __init__(

@@ -65,7 +65,17 @@ def clip_grad_norm_(
     error_if_nonfinite: bool = False,
     foreach: bool | None = None,
 ) -> Any:
-    """Scales all gradients, in place, so that their total norm is at most `max_norm`. Returns the norm before."""
+    """Scales the gradients of `parameters`, in place, so that their total norm is at most `max_norm`. Returns the norm
+    before.
+
+    `norm_type`: the order of the norm. `error_if_nonfinite`: RuntimeError if it is inf or NaN. `foreach` changes how it
+    is computed in PyTorch, not what.
+
+    >>> w = torch.nn.Parameter(torch.zeros(2))
+    >>> w.grad = torch.tensor([3.0, 4.0])
+    >>> torch.nn.utils.clip_grad_norm_([w], max_norm=1.0), w.grad
+    (tensor(5.), tensor([0.6000, 0.8000]))
+    """
     of = [parameters] if isinstance(parameters, Tensor) else list(parameters)
     total = get_total_norm(_gradients(of), norm_type, error_if_nonfinite)
     clip_grads_with_norm_(of, max_norm, total)

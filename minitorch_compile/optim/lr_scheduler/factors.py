@@ -66,7 +66,16 @@ class MultiplicativeLR(_OfFunctions):
 
 
 class StepLR(LRScheduler):
-    """Multiplied by `gamma` every `step_size` epochs."""
+    """The learning rate of each group of an `optimizer`, multiplied by `gamma` every `step_size` epochs; `last_epoch`
+    is where to go on.
+
+    >>> optimizer = torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=1.0)
+    >>> scheduler = torch.optim.lr_scheduler.StepLR(optimizer, step_size=1, gamma=0.5)
+    >>> optimizer.step()
+    >>> scheduler.step()
+    >>> scheduler.get_last_lr()
+    [0.5]
+    """
 
     def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1) -> None:
         self.step_size = step_size

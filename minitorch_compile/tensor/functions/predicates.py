@@ -38,7 +38,11 @@ def _tensor(name: str, input: Any) -> Any:
 
 
 def numel(input: Any) -> int:
-    """The number of elements."""
+    """The number of elements of `input`.
+
+    >>> torch.numel(torch.zeros(2, 3))
+    6
+    """
     return int(_tensor("numel", input).numel())
 
 

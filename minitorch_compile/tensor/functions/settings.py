@@ -64,7 +64,12 @@ def is_deterministic_algorithms_warn_only_enabled() -> bool:
 
 
 def set_default_device(device: Any) -> None:
-    """Where new tensors go: the CPU. RuntimeError for any other device; name that one where a tensor is made."""
+    """Where new tensors go: `device`, the CPU. RuntimeError for any other; name that one where a tensor is made.
+
+    >>> torch.set_default_device("cpu")
+    >>> torch.ones(1).device
+    device(type='cpu')
+    """
     wanted = CPU if device is None else _device(device)
     if wanted.type != "cpu":
         raise RuntimeError(f"set_default_device: tensors are made on the CPU here, got {wanted}")

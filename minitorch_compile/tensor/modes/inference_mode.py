@@ -28,9 +28,14 @@ from minitorch_compile.tensor.tensor_base import TensorBase
 
 
 class inference_mode(GradMode):
-    """Inside, nothing is recorded, and results are inference tensors. `inference_mode(False)` ends it for a block.
+    """Inside, nothing is recorded, and results are inference tensors. `inference_mode(False)` ends it for a block:
+    `mode`.
 
     `@inference_mode` and `@inference_mode()` both decorate.
+
+    >>> with torch.inference_mode():
+    ...     torch.ones(1).is_inference()
+    True
     """
 
     def __new__(cls, mode: bool | Callable[..., Any] = True) -> Any:

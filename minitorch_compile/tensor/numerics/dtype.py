@@ -26,7 +26,8 @@ BOOL, INTEGER, FLOATING, COMPLEX = range(4)
 
 class dtype:
     """One element type. `numpy` is the NumPy dtype that stores it, `itemsize` its size in bytes, and `by_numpy`
-    whether kernels compute on such arrays. The library makes them all; `name` and `category` are theirs.
+    whether kernels compute on such arrays. The library makes them all,
+    of a `name`, a `numpy_type` and a `category`.
 
     >>> torch.ones(2).dtype, torch.int64.itemsize, torch.bfloat16.is_floating_point
     (torch.float32, 8, True)
@@ -115,12 +116,22 @@ in_use = [float32]  # the default dtype; a list, which compiled code looks into 
 
 
 def get_default_dtype() -> dtype:
-    """The dtype of new floating-point tensors: float32 unless set_default_dtype changed it."""
+    """The dtype of new floating-point tensors: float32 unless set_default_dtype changed it.
+
+    >>> torch.get_default_dtype()
+    torch.float32
+    """
     return in_use[0]
 
 
 def set_default_dtype(d: dtype) -> None:
-    """Changes the dtype of new floating-point tensors. TypeError unless `d` is a floating-point dtype."""
+    """Changes the dtype of new floating-point tensors to `d`. TypeError unless that is a floating-point dtype.
+
+    >>> torch.set_default_dtype(torch.float64)
+    >>> torch.tensor([1.5]).dtype
+    torch.float64
+    >>> torch.set_default_dtype(torch.float32)
+    """
     if not isinstance(d, dtype) or not d.is_floating_point:
         raise TypeError(f"set_default_dtype: d must be a floating-point dtype, got {d!r}")
     in_use[0] = d

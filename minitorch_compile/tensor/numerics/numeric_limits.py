@@ -21,11 +21,15 @@ def _dtype_of(value: Any) -> Any:
 
 
 class finfo:
-    """Limits of a floating-point dtype, or of the parts of a complex one. TypeError for others.
+    """Limits of a floating-point dtype, or of the parts of a complex one: `type`, the default dtype unless given.
+    TypeError for others.
 
     Attributes: bits, eps (1 + eps is the next number after 1), max, min, tiny and smallest_normal (the smallest
     positive number of full precision), resolution (10 to the power of minus the reliable decimal digits), dtype (a
     name).
+
+    >>> torch.finfo(torch.float32).eps, torch.finfo(torch.float16).max
+    (1.1920928955078125e-07, 65504.0)
     """
 
     def __init__(self, type: dtype | None = None) -> None:

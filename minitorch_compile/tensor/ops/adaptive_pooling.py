@@ -99,7 +99,12 @@ def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Any:
 
 @composite(torch=False, functional=True)
 def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Any:
-    """The means of `output_size` parts of (N, C, H, W) or (C, H, W); None keeps a dimension as it is."""
+    """The means of `output_size` parts of (N, C, H, W) or (C, H, W): a number, or one each for height and width; None
+    keeps a dimension as it is.
+
+    >>> torch.nn.functional.adaptive_avg_pool2d(torch.arange(4.0).view(1, 2, 2), 1)
+    tensor([[[1.5000]]])
+    """
     return _averaged("adaptive_avg_pool2d", 2, input, output_size)
 
 

@@ -41,8 +41,13 @@ def scaled_dot_product_attention(
     """softmax(query key^T * scale) value over the last two dimensions, (..., L, E); scale is 1 / sqrt(E) unless given.
 
     `attn_mask`: bool (True takes part) or added to the scores; a query that may see nothing gets zeros. `is_causal`:
-    each place sees itself and the ones before it. `enable_gqa`: several heads (dimension -3) of the query share one of
-    the key and value. RuntimeError for other dtypes, and for a mask together with is_causal.
+    each place sees itself and the ones before it. `dropout_p`: with what probability a weight is left out.
+    `enable_gqa`: several heads (dimension -3) of the query share one of the key and value. RuntimeError for other
+    dtypes, and for a mask together with is_causal.
+
+    >>> query, key, value = torch.ones(2, 8, 5, 4), torch.ones(2, 8, 6, 4), torch.ones(2, 8, 6, 3)
+    >>> torch.nn.functional.scaled_dot_product_attention(query, key, value).shape
+    torch.Size([2, 8, 5, 3])
     """
     _check(query, key, value, attn_mask, is_causal)
     if enable_gqa:

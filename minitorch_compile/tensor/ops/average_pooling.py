@@ -226,7 +226,16 @@ def avg_pool2d(
     count_include_pad: bool = True,
     divisor_override: int | None = None,
 ) -> Any:
-    """The mean of each window of (N, C, H, W) or (C, H, W); `divisor_override` divides the sum instead of its size."""
+    """The mean of each window of (N, C, H, W) or (C, H, W); `divisor_override` divides the sum instead of its size.
+
+    `kernel_size`, `stride` (the kernel's unless given), `padding` (of zeros): a number, or one each for height and
+    width. `ceil_mode`: a last window that reaches over the border counts, too. `count_include_pad`: padding counts in
+    the mean.
+
+    >>> torch.nn.functional.avg_pool2d(torch.arange(16.0).view(1, 4, 4), 2)
+    tensor([[[ 2.5000,  4.5000],
+             [10.5000, 12.5000]]])
+    """
     return _pooled("avg_pool2d", 2, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 
 

@@ -37,9 +37,13 @@ class LerpOp(PointwiseOp):
 
 @pointwise(family=LerpOp)
 def lerp(input: Array, end: Array, weight: Array | Scalar) -> Array:
-    """input + weight * (end - input), computed from the nearer end, so that weight 1 gives exactly `end`.
+    """input + weight * (end - input), computed from the nearer end, so that `weight` 1 gives exactly `end`; weight is a
+    number or a tensor.
 
     RuntimeError for integers, and for tensors of different dtypes.
+
+    >>> torch.lerp(torch.tensor([0.0, 10.0]), torch.tensor([1.0, 20.0]), 0.25)
+    tensor([ 0.2500, 12.5000])
     """
     difference = end - input
     if not isinstance(weight, np.ndarray):
@@ -49,7 +53,11 @@ def lerp(input: Array, end: Array, weight: Array | Scalar) -> Array:
 
 @pointwise()
 def addcmul(input: Array, tensor1: Array, tensor2: Array, value: Scalar = 1) -> Array:
-    """input + value * tensor1 * tensor2. RuntimeError for bool tensors."""
+    """input + `value` * `tensor1` * `tensor2`: tensors that broadcast.
+
+    >>> torch.addcmul(torch.ones(2), torch.tensor([1.0, 2.0]), torch.tensor([3.0, 4.0]), value=0.5)
+    tensor([2.5000, 5.0000])
+    """
     if input.dtype == np.bool_:
         raise NotImplementedError("addcmul: implemented for numbers, got bool tensors; call .int() first")
     coefficient("addcmul", "value", value, input.dtype.kind == "c")
@@ -59,7 +67,12 @@ def addcmul(input: Array, tensor1: Array, tensor2: Array, value: Scalar = 1) -> 
 
 @pointwise()
 def addcdiv(input: Array, tensor1: Array, tensor2: Array, value: Scalar = 1) -> Array:
-    """input + value * tensor1 / tensor2. RuntimeError for integers, whose division would not be whole."""
+    """input + `value` * `tensor1` / `tensor2`: tensors that broadcast. RuntimeError for integers, whose division would
+    not be whole.
+
+    >>> torch.addcdiv(torch.zeros(2), torch.ones(2), torch.tensor([2.0, 4.0]), value=3)
+    tensor([1.5000, 0.7500])
+    """
     if input.dtype.kind in "iub":
         raise RuntimeError(
             "Integer division with addcdiv is no longer supported; convert the arguments with .float(), or use"
@@ -83,7 +96,11 @@ def fmin(input: Array, other: Array) -> Array:
 
 @composite(methods=True, inplace=True, inplace_function=True)
 def clamp_min(input: Tensor, min: Tensor | Scalar) -> Any:
-    """The input, but at least `min`."""
+    """The input, but at least `min`, a number or a tensor.
+
+    >>> torch.clamp_min(torch.tensor([-1.0, 2.0]), 0)
+    tensor([0., 2.])
+    """
     return clamp(input, min, None)
 
 

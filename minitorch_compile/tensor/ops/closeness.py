@@ -58,7 +58,11 @@ def allclose(input: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-
 
 @composite(methods=True)
 def equal(input: Tensor, other: Tensor) -> bool:
-    """Whether two tensors have the same sizes and elements, as a Python bool."""
+    """Whether `input` and `other` have the same sizes and elements, as a Python bool. NaN equals nothing.
+
+    >>> torch.equal(torch.tensor([1, 2]), torch.tensor([1, 2])), torch.equal(torch.ones(1), torch.ones(2))
+    (True, False)
+    """
     _check_tensor("equal", other)
     return input.sizes == other.sizes and bool(all(eq(input, other)))
 

@@ -84,7 +84,11 @@ def imag(input: Tensor) -> Any:
 
 @reinterpretation()
 def view_as_real(input: TensorBase) -> Layout:
-    """Real and imaginary parts along one more dimension, the last."""
+    """A view: real and imaginary parts along one more dimension, the last. RuntimeError for what isn't complex.
+
+    >>> torch.view_as_real(torch.tensor([1 + 2j]))
+    tensor([[1., 2.]])
+    """
     if not input.dtype.is_complex:
         raise RuntimeError(f"view_as_real is only supported for complex tensors, got {input.dtype}")
     if input.storage.conj:

@@ -64,9 +64,15 @@ def tensor(
 
 
 def from_numpy(ndarray: np.ndarray) -> Any:
-    """A tensor that shares the memory of a NumPy array.
+    """A tensor that shares the memory of a NumPy array, `ndarray`: what is written to one is seen in the other.
 
     TypeError for something else or an unsupported dtype, ValueError for negative strides, as in PyTorch.
+
+    >>> import numpy
+    >>> array = numpy.zeros(2)
+    >>> torch.from_numpy(array)[0] = 5
+    >>> array
+    array([5., 0.])
     """
     return converted_by_modes(over_array(ndarray))
 

@@ -25,7 +25,12 @@ from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 @kernel_op("contraction", methods=True)
 def mm(input: Array, mat2: Array) -> Array:
-    """The product of two matrices."""
+    """The product of two matrices: (n, k) times `mat2` (k, m) gives (n, m). RuntimeError for other dimensions, and if
+    the inner sizes differ.
+
+    >>> torch.mm(torch.tensor([[1, 2]]), torch.tensor([[3], [4]]))
+    tensor([[11]])
+    """
     return blas.matmul(input, mat2)
 
 
@@ -37,7 +42,12 @@ def _mm_rule(input: TensorBase, mat2: TensorBase) -> TensorBase:
 
 @kernel_op("contraction", methods=True)
 def bmm(input: Array, mat2: Array) -> Array:
-    """The products of two batches of matrices, pair by pair."""
+    """The products of two batches of matrices, pair by pair: (b, n, k) times `mat2` (b, k, m) gives (b, n, m).
+    RuntimeError for other dimensions or sizes.
+
+    >>> torch.bmm(torch.ones(2, 3, 4), torch.ones(2, 4, 5)).shape
+    torch.Size([2, 3, 5])
+    """
     return blas.matmul(input, mat2)
 
 
@@ -160,7 +170,11 @@ def _batched(x: Any, y: Any) -> Any:
 
 @composite(torch=False, functional=True)
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Any:
-    """input @ weight.T + bias: weight is (out_features, in_features)."""
+    """input @ weight.T + bias: `weight` is (out_features, in_features), `bias` (out_features,) or None.
+
+    >>> torch.nn.functional.linear(torch.tensor([1.0, 2.0]), torch.tensor([[3.0, 4.0]]), torch.tensor([0.5]))
+    tensor([11.5000])
+    """
     if input.sizes[-1:] != weight.sizes[-1:]:
         raise RuntimeError(
             f"linear: input.size(-1) must equal weight.size(-1): input is {list(input.sizes)}, weight is"

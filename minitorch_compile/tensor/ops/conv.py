@@ -57,9 +57,18 @@ def conv2d(
     dilation: Any = 1,
     groups: int = 1,
 ) -> Any:
-    """Convolution of (N, C_in, H, W) or (C_in, H, W) with weight (C_out, C_in / groups, kernel_h, kernel_w).
+    """Convolution of (N, C_in, H, W) or (C_in, H, W) with `weight` (C_out, C_in / groups, kernel_h, kernel_w). `bias`
+    (C_out,) is added.
 
-    `padding` may be "valid" (none) or "same" (the result is as large as the input; stride must be 1).
+    `stride`, `padding`, `dilation`: a number, or one each for height and width; `padding` may be "valid" (none) or
+    "same" (the result is as large as the input; stride must be 1). `groups` divides the channels into as many
+    convolutions side by side.
+
+    >>> torch.conv2d(torch.ones(1, 3, 3), torch.ones(1, 1, 2, 2), padding=1)
+    tensor([[[1., 2., 2., 1.],
+             [2., 4., 4., 2.],
+             [2., 4., 4., 2.],
+             [1., 2., 2., 1.]]])
     """
     return _convolve("conv2d", 2, input, weight, bias, stride, padding, dilation, groups)
 

@@ -143,7 +143,11 @@ def _copy_rule(input: TensorBase, other: TensorBase, non_blocking: bool = False)
 
 @kernel_op("copy", torch=True, inplace=True, inplace_function=True)
 def fill(input: Array, value: Scalar) -> Array:
-    """One value in the sizes and dtype of `input`: what `input.fill_(value)` stores."""
+    """One `value` in the sizes and dtype of `input`: what `input.fill_(value)` stores.
+
+    >>> torch.zeros(2).fill_(3), torch.fill(torch.tensor([1, 2]), 7)
+    (tensor([3., 3.]), tensor([7, 7]))
+    """
     return np.full_like(input, element_of(value, FROM_NUMPY[input.dtype]))
 
 
@@ -155,7 +159,11 @@ def _fill_rule(input: TensorBase, value: Scalar) -> TensorBase:
 
 @composite(methods=True)
 def zero_(input: Tensor) -> Any:
-    """Stores 0 everywhere."""
+    """Stores 0 everywhere, and returns the tensor.
+
+    >>> torch.ones(2).zero_()
+    tensor([0., 0.])
+    """
     return input.fill_(0)
 
 
@@ -206,7 +214,11 @@ def _converted(moved: TensorBase, input: TensorBase, target: dtype, copy: bool, 
 
 @composite(torch=False, methods=True)
 def type_as(input: Tensor, other: Tensor) -> Any:
-    """The tensor in the dtype of another."""
+    """The tensor in the dtype of `other`: itself if it has that.
+
+    >>> torch.tensor([1.7]).type_as(torch.tensor([0]))
+    tensor([1])
+    """
     return to(input, other.dtype)
 
 

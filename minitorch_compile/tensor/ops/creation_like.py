@@ -65,7 +65,11 @@ def zeros_like(
 def ones_like(
     input: Tensor, *, dtype: dtype | None = None, memory_format: Format = preserve_format, **options: Any
 ) -> Any:
-    """Ones in the sizes and dtype of `input`."""
+    """Ones in the sizes, dtype and layout of `input`; `dtype` and `memory_format` may say another.
+
+    >>> torch.ones_like(torch.tensor([5, 6]))
+    tensor([1, 1])
+    """
     return _like("ones_like", input, 1, dtype, memory_format, options)
 
 
@@ -78,7 +82,11 @@ def full_like(
     memory_format: Format = preserve_format,
     **options: Any,
 ) -> Any:
-    """One value in the sizes and dtype of `input`."""
+    """One value, `fill_value`, in the sizes, dtype and layout of `input`; `dtype` and `memory_format` may say another.
+
+    >>> torch.full_like(torch.zeros(2), 7.0)
+    tensor([7., 7.])
+    """
     return _like("full_like", input, fill_value, dtype, memory_format, options)
 
 
@@ -86,7 +94,12 @@ def full_like(
 def empty_like(
     input: Tensor, *, dtype: dtype | None = None, memory_format: Format = preserve_format, **options: Any
 ) -> Any:
-    """A tensor in the sizes and dtype of `input` whose values don't matter (zeros, as in empty)."""
+    """A tensor in the sizes, dtype and layout of `input` whose values don't matter (zeros, as in empty); `dtype` and
+    `memory_format` may say another.
+
+    >>> torch.empty_like(torch.ones(2, 3)).shape
+    torch.Size([2, 3])
+    """
     return _like("empty_like", input, 0, dtype, memory_format, options)
 
 
@@ -102,19 +115,32 @@ def new_zeros(input: Tensor, *sizes: Any, size: Any = None, dtype: dtype | None 
 
 @composite(torch=False, methods=True)
 def new_ones(input: Tensor, *sizes: Any, size: Any = None, dtype: dtype | None = None, **options: Any) -> Any:
-    """Ones of the given sizes, in this tensor's dtype unless given."""
+    """Ones of the given `size`, in this tensor's dtype unless `dtype` is given.
+
+    >>> torch.tensor([5, 6]).new_ones(3)
+    tensor([1, 1, 1])
+    """
     return new_full(input, _sized(sizes) if size is None else size, 1, dtype=dtype, **options)
 
 
 @composite(torch=False, methods=True)
 def new_empty(input: Tensor, *sizes: Any, size: Any = None, dtype: dtype | None = None, **options: Any) -> Any:
-    """A tensor of the given sizes whose values don't matter (zeros, as in empty)."""
+    """A tensor of the given `size` whose values don't matter (zeros, as in empty), in this tensor's dtype unless
+    `dtype` is given.
+
+    >>> torch.tensor([1]).new_empty(2, 3).shape
+    torch.Size([2, 3])
+    """
     return new_full(input, _sized(sizes) if size is None else size, 0, dtype=dtype, **options)
 
 
 @composite(torch=False, methods=True)
 def new_full(input: Tensor, size: Ints, fill_value: Scalar, *, dtype: dtype | None = None, **options: Any) -> Any:
-    """One value in the given sizes, in this tensor's dtype unless given."""
+    """One value, `fill_value`, in sizes `size`, in this tensor's dtype unless `dtype` is given.
+
+    >>> torch.tensor([1.0]).new_full((2,), 7)
+    tensor([7., 7.])
+    """
     with _as_real_as(input):
         made = full(size, fill_value, dtype or input.dtype, **_beside(input, options))
     return input.in_each_example(made)
@@ -130,7 +156,11 @@ def new_empty_strided(input: Tensor, size: Ints, stride: Ints, *, dtype: dtype |
 
 @composite(torch=False, methods=True)
 def new_tensor(input: Tensor, data: Any, *, dtype: dtype | None = None, **options: Any) -> Any:
-    """A copy of `data` as a tensor in this tensor's dtype unless given."""
+    """A copy of `data` as a tensor in this tensor's dtype unless `dtype` is given.
+
+    >>> torch.tensor([1.5]).new_tensor([1, 2])
+    tensor([1., 2.])
+    """
     from minitorch_compile.tensor.ops.construct import tensor
 
     if isinstance(data, TensorBase) and not options:

@@ -31,7 +31,13 @@ Ints = tuple[int, ...]
 
 @composite(methods=True)
 def diag(input: Tensor, diagonal: int = 0) -> Any:
-    """The diagonal of a matrix, or the matrix with a vector on its diagonal. RuntimeError for other dimensions."""
+    """The diagonal of a matrix, or the matrix with a vector on its diagonal; `diagonal` counts from the main one,
+    upwards. RuntimeError for other dimensions.
+
+    >>> torch.diag(torch.tensor([1, 2])), torch.diag(torch.tensor([[1, 2], [3, 4]]))
+    (tensor([[1, 0],
+            [0, 2]]), tensor([1, 4]))
+    """
     if len(input.sizes) == 1:
         return diag_embed(input, diagonal)
     if len(input.sizes) != 2:
@@ -50,7 +56,13 @@ def diagflat(input: Tensor, offset: int = 0) -> Any:
 
 @composite(methods=True)
 def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
-    """Matrices, in the dimensions dim1 and dim2, with the last dimension of the input on a diagonal."""
+    """Matrices, in the dimensions `dim1` and `dim2`, with the last dimension of the input on the diagonal that lies
+    `offset` above the main one.
+
+    >>> torch.diag_embed(torch.tensor([1, 2]))
+    tensor([[1, 0],
+            [0, 2]])
+    """
     if not input.sizes:
         raise RuntimeError("diag_embed: expected at least 1 dimension, got a 0-d tensor")
     ndim = len(input.sizes) + 1

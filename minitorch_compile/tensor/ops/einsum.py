@@ -32,9 +32,15 @@ Labels = list[str]
 
 @composite()
 def einsum(*args: Any) -> Any:
-    """einsum("ij,jk->ik", x, y), or einsum(x, [0, 1], y, [1, 2], [0, 2]).
+    """einsum("ij,jk->ik", x, y), or einsum(x, [0, 1], y, [1, 2], [0, 2]): sums of products, over the letters that the
+    result lacks. `args`: the equation and its operands, or each operand and its dimensions.
 
     RuntimeError for an equation that can't be read, or that doesn't fit the operands.
+
+    >>> x = torch.tensor([[1, 2], [3, 4]])
+    >>> torch.einsum("ij,jk->ik", x, x), torch.einsum("ii", x)
+    (tensor([[ 7, 10],
+            [15, 22]]), tensor(5))
     """
     equation, operands = _arguments(args)
     inputs, output = parse(equation, len(operands), [len(x.sizes) for x in operands])

@@ -49,9 +49,14 @@ def check_one_dtype(name: str, A: Any, B: Any) -> None:
 
 @composite(torch=False)
 def linalg_cholesky(A: Tensor, *, upper: bool = False) -> Any:
-    """The lower triangular L with A = L L^H, or the upper one with A = U^H U, of Hermitian positive-definite matrices.
+    """The lower triangular L with `A` = L L^H, of Hermitian positive-definite matrices (..., n, n); if `upper`, the
+    upper one, with A = U^H U.
 
     LinAlgError for others.
+
+    >>> torch.linalg.cholesky(torch.tensor([[4.0, 2.0], [2.0, 5.0]]))
+    tensor([[2., 0.],
+            [1., 2.]])
     """
     return _linalg_cholesky(A, upper)
 
@@ -64,7 +69,13 @@ def linalg_cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = F
 
 @composite(methods=True)
 def cholesky(input: Tensor, upper: bool = False) -> Any:
-    """torch.cholesky, the older name of linalg.cholesky."""
+    """The lower triangular factor of positive-definite matrices, or the upper one if `upper`: the older name of
+    linalg.cholesky.
+
+    >>> torch.cholesky(torch.tensor([[4.0, 2.0], [2.0, 5.0]]))
+    tensor([[2., 0.],
+            [1., 2.]])
+    """
     return linalg_cholesky(input, upper=upper)
 
 

@@ -36,7 +36,12 @@ def _listed(dims: Ints) -> Ints:
 
 @kernel_op("indexing", methods=True)
 def flip(input: Array, dims: Ints) -> Array:
-    """The elements in reverse order along those dimensions; a copy."""
+    """The elements in reverse order along the dimensions `dims`; a copy.
+
+    >>> torch.flip(torch.tensor([[1, 2], [3, 4]]), (0,)), torch.arange(3).flip(0)
+    (tensor([[3, 4],
+            [1, 2]]), tensor([2, 1, 0]))
+    """
     return np.flip(input, tuple(d % input.ndim for d in _listed(dims)) if input.ndim else ()).copy(order="K")
 
 
@@ -71,9 +76,12 @@ def flipud(input: Tensor) -> Any:
 
 @composite(methods=True)
 def roll(input: Tensor, shifts: int | Ints, dims: int | Ints = ()) -> Any:
-    """The elements moved on along dimensions; those that leave at the end come in at the front.
+    """The elements moved on by `shifts` along the dimensions `dims`; those that leave at the end come in at the front.
 
     Without `dims` the flattened tensor is rolled.
+
+    >>> torch.roll(torch.arange(4), 1)
+    tensor([3, 0, 1, 2])
     """
     moves = as_ints("roll", shifts)
     if dims is None or (not isinstance(dims, int) and len(dims) == 0):

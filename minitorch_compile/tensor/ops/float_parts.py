@@ -29,13 +29,21 @@ from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 @pointwise(ALWAYS_BOOL, inplace=False)
 def isinf(input: Array) -> Array:
-    """Where infinite, of either sign."""
+    """Where infinite, of either sign, as a bool tensor.
+
+    >>> torch.isinf(torch.tensor([1.0, float("-inf")]))
+    tensor([False,  True])
+    """
     return np.isinf(input)
 
 
 @pointwise(ALWAYS_BOOL, inplace=False)
 def isfinite(input: Array) -> Array:
-    """Where neither infinite nor NaN."""
+    """Where neither infinite nor NaN, as a bool tensor.
+
+    >>> torch.isfinite(torch.tensor([1.0, float("inf"), float("nan")]))
+    tensor([ True, False, False])
+    """
     return np.isfinite(input)
 
 

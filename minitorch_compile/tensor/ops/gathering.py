@@ -34,7 +34,14 @@ REDUCTIONS = ("sum", "prod", "mean", "amax", "amin")
 
 @kernel_op("indexing", methods=True)
 def gather(input: Array, dim: int, index: Array, sparse_grad: bool = False) -> Array:
-    """out[i][j] = input[i][index[i][j]] for dim = 1, and likewise for others. The result has the sizes of `index`."""
+    """out[i][j] = input[i][index[i][j]] for `dim` = 1, and likewise for others. The result has the sizes of `index`, of
+    int64, which has as many dimensions as the input. `sparse_grad`: whether the gradient is a sparse tensor.
+    RuntimeError for an index that isn't there.
+
+    >>> torch.gather(torch.tensor([[1, 2], [3, 4]]), 1, torch.tensor([[0, 0], [1, 0]]))
+    tensor([[1, 1],
+            [4, 3]])
+    """
     if index.size == 0:
         return np.empty(index.shape, input.dtype)
     rows, places = np.atleast_1d(input, index)
@@ -102,7 +109,12 @@ def _covered(src: Array, index: Array) -> Array:
 
 @kernel_op("indexing", methods=True, inplace=True)
 def scatter_add(input: Array, dim: int, index: Array, src: Array) -> Array:
-    """`input` with src[i][j] added at input[i][index[i][j]] for dim = 1; several may land on one element."""
+    """`input` with src[i][j] added at input[i][index[i][j]] for `dim` = 1; several may land on one element. `index`:
+    int64, with as many dimensions as the input; `src` is at least as large. RuntimeError for an index that isn't there.
+
+    >>> torch.zeros(3).scatter_add(0, torch.tensor([0, 0, 2]), torch.tensor([1.0, 2.0, 3.0]))
+    tensor([3., 0., 3.])
+    """
     result = input.copy(order="C")
     if index.size == 0:
         return result
@@ -192,9 +204,15 @@ def scatter(
     *,
     value: Scalar | None = None,
 ) -> Any:
-    """`input` with src[i][j], or one value, stored at input[i][index[i][j]] for dim = 1, and likewise for others.
+    """`input` with src[i][j], or one value, stored at input[i][index[i][j]] for `dim` = 1, and likewise for others.
 
-    reduce="add" or "multiply" combines with what is there.
+    `index`: int64, with as many dimensions as the input. `src`: a tensor at least as large as index; or, in its place
+    or by name, `value`, a number. `reduce`="add" or "multiply" combines with what is there. RuntimeError for an index
+    that isn't there.
+
+    >>> torch.zeros(2, 3).scatter(1, torch.tensor([[2], [0]]), 1.0)
+    tensor([[0., 0., 1.],
+            [1., 0., 0.]])
     """
     source = value if src is None else src
     if source is None:

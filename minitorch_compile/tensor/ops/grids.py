@@ -37,10 +37,16 @@ from minitorch_compile.user_warnings import warn_user
 
 @composite()
 def meshgrid(*tensors: Tensor, indexing: str | None = None) -> Any:
-    """For each vector a tensor in which it runs along a dimension of its own: a tuple of views.
+    """For each of the vectors `tensors`, a tensor in which it runs along a dimension of its own: a tuple of views.
 
-    indexing="ij": the first vector runs along dimension 0; "xy": along dimension 1, as in plots. PyTorch warns if it
+    `indexing`="ij": the first vector runs along dimension 0; "xy": along dimension 1, as in plots. PyTorch warns if it
     isn't given, and takes "ij".
+
+    >>> rows, columns = torch.meshgrid(torch.arange(2), torch.arange(3), indexing="ij")
+    >>> rows, columns
+    (tensor([[0, 0, 0],
+            [1, 1, 1]]), tensor([[0, 1, 2],
+            [0, 1, 2]]))
     """
     given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors
     if not given:

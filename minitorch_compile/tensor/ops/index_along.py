@@ -67,7 +67,13 @@ def _at_least_vector(x: TensorBase) -> Any:
 
 @composite(methods=True)
 def index_select(input: Tensor, dim: int, index: Tensor) -> Any:
-    """The slices (along `dim`) that the one-dimensional `index` names."""
+    """The slices (along `dim`) that `index`, a one-dimensional tensor of integers, names; a copy. IndexError for one
+    that isn't there.
+
+    >>> torch.index_select(torch.tensor([[1, 2], [3, 4], [5, 6]]), 0, torch.tensor([2, 0]))
+    tensor([[5, 6],
+            [1, 2]])
+    """
     # PyTorch's shorter way along the columns of a matrix has another class for it
     columns = wrap_dim(dim, len(input.sizes)) == 1 and is_contiguous(input.sizes, input.strides)
     places = _places("index_select", input, dim, index, RuntimeError if columns else IndexError)

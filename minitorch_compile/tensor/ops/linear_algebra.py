@@ -48,7 +48,12 @@ from minitorch_compile.tensor.ops.view import detach, diagonal
 
 @composite(methods=True)
 def inverse(input: Tensor) -> Any:
-    """torch.inverse, the older name of linalg.inv."""
+    """The inverse of each square matrix: the older name of linalg.inv. LinAlgError for a singular one.
+
+    >>> torch.inverse(torch.tensor([[2.0, 0.0], [0.0, 4.0]]))
+    tensor([[0.5000, 0.0000],
+            [0.0000, 0.2500]])
+    """
     return linalg_inv(input)
 
 
@@ -60,9 +65,12 @@ def linalg_inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
 
 @composite(torch=False)
 def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True) -> Any:
-    """The X with A X = B, or with X A = B if not left; B is a matrix, or a vector for each matrix of A.
+    """The X with `A` X = `B`, or with X A = B if not `left`; B is a matrix, or a vector for each matrix of A.
 
     LinAlgError for a singular A.
+
+    >>> torch.linalg.solve(torch.tensor([[2.0, 0.0], [0.0, 4.0]]), torch.tensor([2.0, 2.0]))
+    tensor([1.0000, 0.5000])
     """
     vectors = len(B.sizes) == 1 or (len(B.sizes) == len(A.sizes) - 1 and B.sizes == A.sizes[:-1])
     if not left and not vectors:
@@ -88,7 +96,13 @@ def _same_batch(A: Any, B: Any) -> tuple[Any, Any]:
 def linalg_solve_triangular(
     A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False
 ) -> Any:
-    """The X with A X = B (or X A = B if not left) for a triangular A, of which only that half is read."""
+    """The X with `A` X = `B`, or with X A = B if not `left`, where A (..., n, n) is triangular: only its upper part is
+    read if `upper`, else its lower one; `unitriangular`: its diagonal counts as ones.
+
+    >>> torch.linalg.solve_triangular(torch.tensor([[2.0, 0.0], [1.0, 1.0]]), torch.tensor([[2.0], [3.0]]), upper=False)
+    tensor([[1.],
+            [2.]])
+    """
     if not left:
         turned = linalg_solve_triangular(adjoint(A), adjoint(B), upper=not upper, unitriangular=unitriangular)
         return resolve_conj(adjoint(turned))
@@ -159,7 +173,11 @@ def linalg_lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: st
 
 @composite(methods=True)
 def det(input: Tensor) -> Any:
-    """The determinant of each matrix."""
+    """The determinant of each square matrix (..., n, n).
+
+    >>> torch.det(torch.tensor([[2.0, 0.0], [0.0, 3.0]]))
+    tensor(6.)
+    """
     return linalg_det(input)
 
 
@@ -177,7 +195,11 @@ def slogdet(input: Tensor) -> Any:
 
 @composite(methods=True)
 def logdet(input: Tensor) -> Any:
-    """The logarithm of the determinant: nan where that is negative."""
+    """The logarithm of the determinant of each square matrix: NaN where that is negative.
+
+    >>> torch.logdet(torch.tensor([[2.0, 0.0], [0.0, 3.0]]))
+    tensor(1.7918)
+    """
     sign, logarithm = _linalg_slogdet(input)
     return where(sign == -1, full((), math.nan, input.dtype), logarithm)
 

@@ -50,7 +50,12 @@ def _argwhere_rule(input: TensorBase) -> TensorBase:
 
 @composite(methods=True)
 def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
-    """The indices of the elements that are not 0: one row each, or with as_tuple an index tensor for each dimension."""
+    """The indices of the elements that are not 0: one row each, or with `as_tuple` an index tensor for each dimension.
+
+    >>> torch.nonzero(torch.tensor([[0, 5], [6, 0]])), torch.nonzero(torch.tensor([0, 7]), as_tuple=True)
+    (tensor([[0, 1],
+            [1, 0]]), (tensor([1]),))
+    """
     if not as_tuple:
         return argwhere(input)
     rows = argwhere(unsqueeze(input, 0) if not input.sizes else input)
@@ -66,7 +71,12 @@ def _check_mask(name: str, mask: Any) -> None:
 
 @composite(methods=True, inplace=True)
 def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Scalar) -> Any:
-    """`value`, a number or 0-d tensor, where the bool `mask` holds, else the input; keeps the input's dtype."""
+    """`value`, a number or 0-d tensor, where the bool `mask` holds, else the input; keeps the input's dtype. The mask
+    broadcasts.
+
+    >>> torch.tensor([1.0, -2.0]).masked_fill(torch.tensor([False, True]), 0.0)
+    tensor([1., 0.])
+    """
     _check_mask("masked_fill", mask)
     if isinstance(value, TensorBase):
         if value.sizes:

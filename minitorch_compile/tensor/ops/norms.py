@@ -141,7 +141,11 @@ def linalg_norm(
 ) -> Any:
     """The vector norm if `dim` is an int or it has one dimension, the matrix norm if `dim` has two or it is a matrix.
 
-    Without ord and dim, the 2-norm of all elements.
+    `ord`: a number, inf, -inf, or, of matrices, "fro" or "nuc". Without ord and dim, the 2-norm of all elements. With
+    `keepdim` the dimensions stay, with size 1; `dtype` is what the input is converted to first.
+
+    >>> torch.linalg.norm(torch.tensor([3.0, 4.0])), torch.linalg.norm(torch.ones(2, 2), ord=1)
+    (tensor(5.), tensor(2.))
     """
     if ord is None:
         return linalg_vector_norm(input, 2, dim, keepdim, dtype=dtype)

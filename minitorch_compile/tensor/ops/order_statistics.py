@@ -79,7 +79,12 @@ def _mode_rule(input: TensorBase, dim: int) -> TensorBase:
 
 @composite(methods=True)
 def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
-    """The lower of the elements in the middle, of all; with `dim`, (values, indices) along it. NaN if there is one."""
+    """The element in the middle, the lower one of two; with `dim`, (values, indices) over that dimension, which stays
+    with size 1 if `keepdim`. NaN if there is one.
+
+    >>> torch.median(torch.tensor([3, 1, 4, 2]))
+    tensor(2)
+    """
     return _median(input, dim, keepdim, False)
 
 

@@ -74,7 +74,11 @@ class SubtractionOp(PointwiseOp):
 
 @pointwise(family=SubtractionOp)
 def sub(input: Array | Scalar, other: Array | Scalar, alpha: Scalar = 1) -> Array:
-    """input - alpha * other. RuntimeError for bool tensors, as in PyTorch."""
+    """input - `alpha` * other: tensors that broadcast, or one a number. RuntimeError for bool tensors, as in PyTorch.
+
+    >>> torch.sub(torch.tensor([5, 7]), torch.tensor([1, 2]), alpha=2)
+    tensor([3, 3])
+    """
     if isinstance(other, bool) or isinstance(input, bool) or np.result_type(input, other).kind == "b":
         raise _no_subtraction()
     if type(alpha) is int and alpha == 1:
@@ -177,7 +181,11 @@ def pow(input: Array | Scalar, exponent: Array | Scalar) -> Array:
 
 @pointwise()
 def neg(input: Array) -> Array:
-    """-input. RuntimeError for bool tensors."""
+    """-input, element by element. RuntimeError for bool tensors.
+
+    >>> torch.neg(torch.tensor([1, -2]))
+    tensor([-1,  2])
+    """
     if input.dtype == np.bool_:
         raise RuntimeError("neg: negation of a bool tensor is not supported; use ~ to invert a mask")
     return np.negative(input)
@@ -201,7 +209,11 @@ def _no_bools(name: str, input: Array) -> Array:
 
 @pointwise(inplace_function=False)
 def sign(input: Array) -> Array:
-    """-1, 0 or 1; 0 for NaN, as in PyTorch. A bool is its own sign."""
+    """-1, 0 or 1 for each element; 0 for NaN, as in PyTorch. A bool is its own sign.
+
+    >>> torch.sign(torch.tensor([-2.5, 0.0, 3.0]))
+    tensor([-1.,  0.,  1.])
+    """
     if input.dtype.kind != "f":
         return input if input.dtype == np.bool_ else np.sign(input)
     return np.subtract(input > 0, input < 0, dtype=input.dtype)
@@ -243,7 +255,11 @@ def clamp(input: Array, min: Array | Scalar | None = None, max: Array | Scalar |
 
 @pointwise()
 def floor(input: Array) -> Array:
-    """The largest integer not above. RuntimeError for bool tensors."""
+    """The largest integer not above, in the input's dtype. RuntimeError for bool tensors.
+
+    >>> torch.floor(torch.tensor([1.7, -1.2]))
+    tensor([ 1., -2.])
+    """
     return np.floor(input) if input.dtype.kind == "f" else _no_bools("floor", input)
 
 
@@ -261,7 +277,12 @@ def trunc(input: Array) -> Array:
 
 @pointwise()
 def round(input: Array, decimals: int = 0) -> Array:
-    """The nearest number of that many decimals; halves go to the even one. RuntimeError for bool tensors."""
+    """The nearest number of that many `decimals`; halves go to the even one. Negative decimals round to tens and
+    hundreds. RuntimeError for bool tensors.
+
+    >>> torch.round(torch.tensor([0.5, 1.5, 2.7])), torch.round(torch.tensor([1.2345]), decimals=2)
+    (tensor([0., 2., 3.]), tensor([1.2300]))
+    """
     if input.dtype.kind != "f":
         if decimals:
             raise NotImplementedError(f"round: decimals are for floating-point tensors, got {input.dtype}")
@@ -287,7 +308,11 @@ def exp(input: Array) -> Array:
 
 @pointwise(INT_TO_FLOAT)
 def expm1(input: Array) -> Array:
-    """exp(x) - 1, exact near 0."""
+    """exp(x) - 1, exact near 0. Integers give the default dtype.
+
+    >>> torch.expm1(torch.tensor([0.0, 1.0]))
+    tensor([0.0000, 1.7183])
+    """
     return np.expm1(input)
 
 
@@ -303,7 +328,11 @@ def log(input: Array) -> Array:
 
 @pointwise(INT_TO_FLOAT)
 def log1p(input: Array) -> Array:
-    """log(1 + x), exact near 0."""
+    """log(1 + x), exact near 0. Integers give the default dtype.
+
+    >>> torch.log1p(torch.tensor([0.0, 1e-6, 1.0]))
+    tensor([0.0000e+00, 1.0000e-06, 6.9315e-01])
+    """
     return np.log1p(input)
 
 
@@ -324,19 +353,31 @@ def _widened(x: Array) -> Array:
 
 @pointwise(INT_TO_FLOAT)
 def rsqrt(input: Array) -> Array:
-    """1 / sqrt(x)."""
+    """1 / sqrt(x), element by element; inf at 0, NaN below. Integers give the default dtype.
+
+    >>> torch.rsqrt(torch.tensor([4.0, 0.0]))
+    tensor([0.5000,    inf])
+    """
     return np.reciprocal(np.sqrt(_widened(input))).astype(input.dtype, copy=False)
 
 
 @pointwise(INT_TO_FLOAT)
 def reciprocal(input: Array) -> Array:
-    """1 / x."""
+    """1 / x, element by element. Integers give the default dtype.
+
+    >>> torch.reciprocal(torch.tensor([2.0, -4.0]))
+    tensor([ 0.5000, -0.2500])
+    """
     return np.reciprocal(input)
 
 
 @pointwise(BOOL_TO_LONG)
 def square(input: Array) -> Array:
-    """x * x."""
+    """x * x, element by element.
+
+    >>> torch.square(torch.tensor([3, -2]))
+    tensor([9, 4])
+    """
     return np.multiply(input, input)
 
 
@@ -362,7 +403,11 @@ def cos(input: Array) -> Array:
 
 @pointwise(INT_TO_FLOAT)
 def tanh(input: Array) -> Array:
-    """The hyperbolic tangent."""
+    """The hyperbolic tangent, between -1 and 1. Integers give the default dtype.
+
+    >>> torch.tanh(torch.tensor([-1.0, 0.0, 1.0]))
+    tensor([-0.7616,  0.0000,  0.7616])
+    """
     return np.tanh(input)
 
 
@@ -378,7 +423,11 @@ def sigmoid(input: Array) -> Array:
 
 @pointwise(INT_TO_FLOAT)
 def erf(input: Array) -> Array:
-    """The error function."""
+    """The error function, element by element. Integers give the default dtype.
+
+    >>> torch.erf(torch.tensor([0.0, 1.0]))
+    tensor([0.0000, 0.8427])
+    """
     return error_function.erf(input)
 
 
@@ -393,7 +442,11 @@ def atan2(input: Array, other: Array) -> Array:
 
 @pointwise(inplace_function=False)
 def relu(input: Array) -> Array:
-    """max(x, 0); NaN stays NaN. RuntimeError for bool tensors."""
+    """max(x, 0), element by element; NaN stays NaN. RuntimeError for bool tensors.
+
+    >>> torch.relu(torch.tensor([-1.0, 2.0]))
+    tensor([0., 2.])
+    """
     kind = input.dtype.kind
     if kind == "f" and input.size > SMALL:
         return np.clip(input, 0, np.inf)  # three times as fast as np.maximum, but it takes a microsecond to start
@@ -437,7 +490,12 @@ def _floats_only(name: str, input: Array) -> None:
 
 @pointwise(ALWAYS_BOOL)
 def eq(input: Array, other: Array | Scalar) -> Array:
-    """Where equal."""
+    """Where the elements of `input` and `other` are equal, as a bool tensor; sizes broadcast, and either may be a
+    number.
+
+    >>> torch.eq(torch.tensor([1, 2]), 2), torch.tensor([1, 2]) == torch.tensor([1, 3])
+    (tensor([False,  True]), tensor([ True, False]))
+    """
     return np.equal(input, other)
 
 
@@ -449,7 +507,11 @@ def ne(input: Array, other: Array | Scalar) -> Array:
 
 @pointwise(ALWAYS_BOOL)
 def lt(input: Array, other: Array | Scalar) -> Array:
-    """Where less."""
+    """Where `input` is less than `other`, as a bool tensor; sizes broadcast, and other may be a number.
+
+    >>> torch.lt(torch.tensor([1, 3]), 2)
+    tensor([ True, False])
+    """
     return np.less(input, other)
 
 
@@ -461,19 +523,31 @@ def le(input: Array, other: Array | Scalar) -> Array:
 
 @pointwise(ALWAYS_BOOL)
 def gt(input: Array, other: Array | Scalar) -> Array:
-    """Where greater."""
+    """Where `input` is greater than `other`, as a bool tensor; sizes broadcast, and other may be a number.
+
+    >>> torch.gt(torch.tensor([1, 3]), 2), torch.tensor([1, 3]) > torch.tensor([0, 3])
+    (tensor([False,  True]), tensor([ True, False]))
+    """
     return np.greater(input, other)
 
 
 @pointwise(ALWAYS_BOOL)
 def ge(input: Array, other: Array | Scalar) -> Array:
-    """Where greater or equal."""
+    """Where `input` is greater than `other`, or equal, as a bool tensor; sizes broadcast, and other may be a number.
+
+    >>> torch.ge(torch.tensor([1, 2, 3]), 2)
+    tensor([False,  True,  True])
+    """
     return np.greater_equal(input, other)
 
 
 @pointwise(ALWAYS_BOOL, inplace=False)
 def isnan(input: Array) -> Array:
-    """Where not a number."""
+    """Where not a number, as a bool tensor.
+
+    >>> torch.isnan(torch.tensor([1.0, float("nan")]))
+    tensor([False,  True])
+    """
     return np.isnan(input)
 
 

@@ -218,7 +218,13 @@ def randint(
     dtype: dtype | None = None,
     **options: Any,
 ) -> Any:
-    """Integers in [low, high), int64 unless given; `randint(high, size)` counts from 0."""
+    """Integers drawn uniformly from [`low`, `high`), int64 unless given, of sizes `size`, a tuple; `randint(high,
+    size)` counts from 0. `generator` is the stream to draw from. RuntimeError if the range is empty.
+
+    >>> x = torch.randint(3, 5, (10,))
+    >>> bool(((3 <= x) & (x < 5)).all())
+    True
+    """
     if size is None:
         low, high, size = 0, low, high
     elif high is None or low is None:
@@ -241,7 +247,12 @@ def rand_like(
     memory_format: Format = preserve_format,
     **options: Any,
 ) -> Any:
-    """Uniform on [0, 1) in the sizes, memory layout and dtype of `input`."""
+    """Numbers drawn uniformly from [0, 1) in the sizes, layout and dtype of `input`; `dtype` and `memory_format` may
+    say another.
+
+    >>> torch.rand_like(torch.zeros(2, 3)).shape
+    torch.Size([2, 3])
+    """
     element, strides = dtype or input.dtype, copy_strides(memory_format, input.sizes, input.strides)
     if draws_as_pytorch():
         draw = partial(drawn, tuple(input.sizes), strides, element, "uniform", generator=generator)
@@ -260,7 +271,12 @@ def randn_like(
     memory_format: Format = preserve_format,
     **options: Any,
 ) -> Any:
-    """Standard normal in the sizes, memory layout and dtype of `input`."""
+    """Numbers drawn from the standard normal distribution in the sizes, layout and dtype of `input`; `dtype` and
+    `memory_format` may say another.
+
+    >>> torch.randn_like(torch.zeros(2, 3)).shape
+    torch.Size([2, 3])
+    """
     element, strides = dtype or input.dtype, copy_strides(memory_format, input.sizes, input.strides)
     if draws_as_pytorch():
         draw = partial(drawn_normals, tuple(input.sizes), strides, element, generator=generator)
@@ -295,7 +311,11 @@ def randint_like(
 
 @composite()
 def randperm(n: int, *, generator: Any = None, dtype: dtype | None = None, **options: Any) -> Any:
-    """The integers 0 to n - 1 in random order, int64 unless given: the order of n random numbers."""
+    """The integers 0 to `n` - 1 in random order, int64 unless given. `generator` is the stream to draw from.
+
+    >>> torch.randperm(4).sort().values
+    tensor([0, 1, 2, 3])
+    """
     size = sizes_of("randperm", n)
     with making_on(options.get("device")):
         if draws_as_pytorch():

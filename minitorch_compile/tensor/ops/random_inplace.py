@@ -76,7 +76,12 @@ def _fractions(input: Any, generator: Any) -> Any:
 @composite(torch=False, methods=True)
 @fills
 def uniform_(input: Tensor, from_: float = 0.0, to: float = 1.0, *, generator: Any = None) -> Any:
-    """Stores numbers drawn uniformly from [from_, to). RuntimeError if from_ > to."""
+    """Stores numbers drawn uniformly from [`from_`, `to`), and returns the tensor. RuntimeError if from_ > to.
+
+    >>> x = torch.empty(3).uniform_(-1, 1)
+    >>> bool((x.abs() <= 1).all())
+    True
+    """
     _check_fillable("uniform_", input)
     if from_ > to:
         raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={from_} > to={to}")
@@ -88,7 +93,13 @@ def uniform_(input: Tensor, from_: float = 0.0, to: float = 1.0, *, generator: A
 @composite(torch=False, methods=True)
 @fills
 def normal_(input: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Any:
-    """Stores normal numbers of that mean and standard deviation. RuntimeError for a negative one."""
+    """Stores normal numbers of that `mean` and standard deviation, `std`, and returns the tensor. RuntimeError for a
+    negative one.
+
+    >>> torch.empty(2, 3).normal_(mean=5.0, std=0.0)
+    tensor([[5., 5., 5.],
+            [5., 5., 5.]])
+    """
     _check_fillable("normal_", input)
     if std < 0:
         raise RuntimeError(f"normal_ expects std >= 0.0, but found std {std}")

@@ -78,7 +78,12 @@ def _collapsed(ufunc: Any, input: Array, dim: Any, keepdim: bool) -> Any:
 
 @reduction(_integers_widen)
 def prod(input: Array, dim: Axes = None, keepdim: bool = False, dtype: dtype | None = None) -> Array:
-    """The product over `dim`."""
+    """The product over `dim`, or of all elements if that is None. With `keepdim` the dimension stays, with size 1.
+    Integers and bools multiply in int64, unless `dtype` says in what.
+
+    >>> torch.prod(torch.tensor([[1, 2], [3, 4]]), dim=1)
+    tensor([ 2, 12])
+    """
     return _collapsed(np.multiply, input, dim, keepdim)
 
 
@@ -102,7 +107,12 @@ def mean(input: Array, dim: Any = None, keepdim: bool = False, dtype: dtype | No
 
 @reduction(_same, empty=False)
 def amax(input: Array, dim: Axes = None, keepdim: bool = False) -> Array:
-    """The largest element over `dim`; NaN if there is one. IndexError over no elements."""
+    """The largest element over `dim` (an int, several, or all); NaN if there is one. With `keepdim` the dimensions
+    stay, with size 1. Equal ones share the gradient. IndexError over no elements.
+
+    >>> torch.amax(torch.tensor([[1, 5], [7, 2]]), dim=1)
+    tensor([5, 7])
+    """
     return _collapsed(np.maximum, input, dim, keepdim)
 
 
@@ -165,7 +175,13 @@ def _arg(function: Any, input: Array, dim: int | None, keepdim: bool) -> Array:
 
 @kernel_op("reduction", methods=True)
 def argmax(input: Array, dim: int | None = None, keepdim: bool = False) -> Array:
-    """The index of the largest element over `dim`, the first of equals; of the flattened tensor if `dim` is None."""
+    """The index of the largest element over `dim`, the first of equals; of the flattened tensor if dim is None. With
+    `keepdim` the dimension stays, with size 1.
+
+    >>> x = torch.tensor([[1, 5], [7, 2]])
+    >>> x.argmax(), x.argmax(dim=1)
+    (tensor(2), tensor([1, 0]))
+    """
     return _arg(np.argmax, input, dim, keepdim)
 
 

@@ -86,9 +86,13 @@ def _repeated_positions_rule(repeats: TensorBase) -> TensorBase:
 def repeat_interleave(
     input: Tensor, repeats: int | Tensor | None = None, dim: int | None = None, *, output_size: int | None = None
 ) -> Any:
-    """Each element of a dimension several times in a row: an int for all, or a tensor with a count for each.
+    """Each element of the dimension `dim` several times in a row: `repeats` is an int for all, or a tensor with a count
+    for each. `output_size` may say how long the result is.
 
     Without `dim` the flattened tensor. With a single tensor of counts, the positions themselves.
+
+    >>> torch.repeat_interleave(torch.tensor([1, 2]), 2), torch.tensor([1, 2]).repeat_interleave(torch.tensor([3, 1]))
+    (tensor([1, 1, 2, 2]), tensor([1, 1, 1, 2]))
     """
     if repeats is None:
         return repeated_positions(input)

@@ -51,8 +51,8 @@ def _target(sizes: Ints, strides: Ints, shape: Ints) -> tuple[Ints, bool]:
 
 @composite(methods=True)
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Any:
-    """Dimensions `start_dim` to `end_dim`, both included, as one: a view if strides allow it. A 0-d tensor becomes one-
-    dimensional. RuntimeError if they come in the wrong order.
+    """Dimensions `start_dim` to `end_dim`, both included, as one: a view if strides allow it. A 0-d tensor becomes
+    one-dimensional. RuntimeError if they come in the wrong order.
 
     >>> x = torch.zeros(2, 3, 4)
     >>> x.flatten().shape, torch.flatten(x, 1).shape
@@ -93,7 +93,12 @@ def unflatten(input: Tensor, dim: int, sizes: Ints) -> Any:
 
 @composite(torch=False, methods=True)
 def view_as(input: Tensor, other: Tensor) -> Any:
-    """view with the sizes of `other`."""
+    """A view: the same elements under the sizes of `other`.
+
+    >>> torch.arange(4).view_as(torch.zeros(2, 2))
+    tensor([[0, 1],
+            [2, 3]])
+    """
     return view_op(input, other.sizes)
 
 
@@ -146,7 +151,12 @@ def swapdims(input: Tensor, dim0: int, dim1: int) -> Any:
 
 @composite(torch=False, methods=True)
 def expand_as(input: Tensor, other: Tensor) -> Any:
-    """expand to the sizes of `other`."""
+    """A view: expand to the sizes of `other`.
+
+    >>> torch.tensor([1, 2]).expand_as(torch.zeros(2, 2))
+    tensor([[1, 2],
+            [1, 2]])
+    """
     return expand(input, other.sizes)
 
 
@@ -170,16 +180,22 @@ def broadcast_to(input: Tensor, size: Ints) -> Any:
 
 @composite()
 def broadcast_tensors(*tensors: Tensor) -> Any:
-    """The tensors expanded to their common sizes. RuntimeError if they have none."""
+    """The `tensors` expanded to their common sizes, as views. RuntimeError if they have none.
+
+    >>> torch.broadcast_tensors(torch.tensor([[1], [2]]), torch.tensor([3, 4]))
+    (tensor([[1, 1],
+            [2, 2]]), tensor([[3, 4],
+            [3, 4]]))
+    """
     given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors
     common = broadcast_sizes(*(x.sizes for x in given))
     return tuple(expand(x, common) for x in given)
 
 
 def broadcast_shapes(*shapes: Any) -> Size:
-    """The common sizes of several, each an int or a sequence. RuntimeError if there are none.
+    """The common sizes of several `shapes`, each an int or a sequence. RuntimeError if there are none.
 
-    >>> broadcast_shapes((3, 1), (4,), 1)
+    >>> torch.broadcast_shapes((3, 1), (4,), 1)
     torch.Size([3, 4])
     """
     return Size(broadcast_sizes(*((shape,) if isinstance(shape, WHOLE) else tuple(shape) for shape in shapes)))

@@ -56,9 +56,12 @@ def _all_true(condition: Any) -> bool:
 @composite(methods=True)
 @drawing_like
 def bernoulli(input: Tensor, p: float | None = None, *, generator: Any = None) -> Any:
-    """1 with the probability that each element of `input` gives (or with probability p), else 0; no gradient passes.
+    """1 with the probability that each element of `input` gives (or with probability `p`), else 0; no gradient passes.
 
     RuntimeError for what is not a probability.
+
+    >>> torch.bernoulli(torch.tensor([0.0, 1.0]))
+    tensor([0., 1.])
     """
     return trials("bernoulli", input, input if p is None else p, generator)
 
@@ -101,9 +104,13 @@ def normal(
     requires_grad: bool = False,
     **options: Any,
 ) -> Any:
-    """Normal numbers of that mean and standard deviation, each a tensor or a number; two numbers need a `size`.
+    """Normal numbers of that `mean` and standard deviation, `std`, each a tensor or a number; two numbers need a
+    `size`.
 
     No gradient passes to mean or std: write mean + std * randn_like(mean) for that. RuntimeError for a negative std.
+
+    >>> torch.normal(torch.tensor([1.0, 2.0]), 0.0), torch.normal(0.0, 1.0, (2, 3)).shape
+    (tensor([1., 2.]), torch.Size([2, 3]))
     """
     if size is not None:  # then mean and std are numbers
         mean, std = (number(v, "normal", "mean and std") if isinstance(v, TensorBase) else v for v in (mean, std))
@@ -144,10 +151,14 @@ def _check_std(name: str, std: Any) -> Any:
 @composite(methods=True)
 @drawing_like
 def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, generator: Any = None) -> Any:
-    """Indices drawn with probabilities proportional to the rows of `input`: int64, [..., num_samples].
+    """Indices drawn with probabilities proportional to the rows of `input`: int64, [..., `num_samples`], each at most
+    once unless `replacement`.
 
     RuntimeError for weights that are negative, infinite or all 0, and for more samples than categories without
     replacement.
+
+    >>> torch.multinomial(torch.tensor([0.0, 1.0, 0.0]), 4, replacement=True)
+    tensor([1, 1, 1, 1])
     """
     if len(input.sizes) not in (1, 2):
         raise RuntimeError(f"multinomial: prob_dist must be 1 or 2 dim, got sizes {list(input.sizes)}")

@@ -46,7 +46,12 @@ def _accumulated(ufunc: np.ufunc, input: Array, dim: int, asked: dtype | None) -
 
 @kernel_op("scan", methods=True, inplace=True)
 def cumsum(input: Array, dim: int, dtype: dtype | None = None) -> Array:
-    """The sums of the elements up to and with each along `dim`. Integers and bools add up in int64."""
+    """The sums of the elements up to and with each along `dim`. Integers and bools add up in int64, unless `dtype` says
+    in what.
+
+    >>> torch.cumsum(torch.tensor([1, 2, 3]), dim=0)
+    tensor([1, 3, 6])
+    """
     return _accumulated(np.add, input, dim, dtype)
 
 

@@ -27,8 +27,12 @@ from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 @kernel_op("sorting", methods=True)
 def argsort(input: Array, dim: int = -1, descending: bool = False, stable: bool = False) -> Array:
-    """The positions that put the elements along `dim` in order; NaN is the largest. Equal elements keep their order
-    (PyTorch promises that only if `stable`)."""
+    """The positions that put the elements along `dim` in order, falling if `descending`; NaN is the largest. Equal
+    elements keep their order (PyTorch promises that only if `stable`).
+
+    >>> torch.argsort(torch.tensor([3, 1, 2]))
+    tensor([1, 2, 0])
+    """
     if input.ndim == 0:
         return np.zeros((), np.int64)
     return _stable_order(input, dim, descending)
@@ -58,7 +62,12 @@ def _layout_of(input: TensorBase) -> Sequence[int]:
 
 @composite(methods=True)
 def sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
-    """(values, indices): the elements along `dim` in order, and where they stood. NaN is the largest."""
+    """(values, indices): the elements along `dim` in order, falling if `descending`, and where they stood. NaN is the
+    largest. Equal ones keep their order; PyTorch promises that only if `stable`.
+
+    >>> torch.sort(torch.tensor([3, 1, 2])).values, torch.tensor([3, 1, 2]).sort(descending=True).indices
+    (tensor([1, 2, 3]), tensor([0, 2, 1]))
+    """
     indices = argsort(input, dim, descending, stable)
     return return_types.sort(_in_layout_of(indices, input, dim), indices)
 
@@ -109,15 +118,26 @@ def _topk_rule(input: TensorBase, k: int, dim: int, largest: bool) -> TensorBase
 
 @composite(methods=True)
 def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
-    """(values, indices) of the k largest elements along `dim`, or the smallest. They come in order, also if `sorted` is
-    False, which allows any. RuntimeError unless k <= size."""
+    """(values, indices) of the `k` largest elements along `dim`, or of the smallest unless `largest`; in order if
+    `sorted`. RuntimeError if there are fewer than k.
+
+    >>> torch.topk(torch.tensor([3, 1, 4, 2]), 2).values
+    tensor([4, 3])
+    """
     indices = topk_indices(input, k, dim, largest)
     return return_types.topk(gather(input, dim, indices), indices)
 
 
 @composite(methods=True)
 def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any:
-    """(values, indices) of the k-th smallest element along `dim`, k >= 1. RuntimeError if there are fewer than k."""
+    """(values, indices) of the `k`-th smallest element along `dim`, k >= 1, which stays with size 1 if `keepdim`.
+    RuntimeError if there are fewer than k.
+
+    >>> torch.kthvalue(torch.tensor([3, 1, 4, 2]), 2)
+    torch.return_types.kthvalue(
+    values=tensor(2),
+    indices=tensor(3))
+    """
     if input.dtype is bool_:
         raise NotImplementedError("kthvalue: implemented for numbers, got a bool tensor; call .int() first")
     at = wrap_dim(dim, len(input.sizes))

@@ -69,7 +69,12 @@ def special_ndtr(input: Tensor) -> Any:
 
 @pointwise(INT_TO_FLOAT, inplace_function=False)
 def lgamma(input: Array) -> Array:
-    """log |gamma(x)|; gamma(n) = (n - 1)! for integers. Infinite at 0, at negative integers and at both infinities."""
+    """log |gamma(x)|, element by element; gamma(n) = (n - 1)! for integers. Infinite at 0, at negative integers and at
+    both infinities.
+
+    >>> torch.lgamma(torch.tensor([1.0, 4.0]))
+    tensor([0.0000, 1.7918])
+    """
     return np.where(np.isneginf(input), -input, computed_by_scipy(special.gammaln, input))
 
 

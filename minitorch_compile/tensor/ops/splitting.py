@@ -63,8 +63,12 @@ def split(
     *,
     split_size: int | Sequence[int] | None = None,
 ) -> Any:
-    """Consecutive parts of a dimension: of one size (the last may be smaller), or of the given sizes. A tuple of
-    views."""
+    """Consecutive parts of the dimension `dim` of `tensor`: of one size (the last may be smaller), or of the given
+    sizes, as `split_size_or_sections` is an int or a list. A tuple of views. RuntimeError for sizes that don't add up.
+
+    >>> torch.split(torch.arange(5), 2), torch.arange(5).split([1, 4])
+    ((tensor([0, 1]), tensor([2, 3]), tensor([4])), (tensor([0]), tensor([1, 2, 3, 4])))
+    """
     wanted = split_size if split_size_or_sections is None else split_size_or_sections
     if wanted is None:
         raise TypeError("split() missing 1 required argument: 'split_size'")
@@ -92,7 +96,12 @@ def split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) ->
 
 @composite(methods=True)
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> Any:
-    """At most `chunks` consecutive parts of equal size (the last may be smaller). A tuple of views."""
+    """At most `chunks` consecutive parts of equal size (the last may be smaller) of the dimension `dim`. A tuple of
+    views. RuntimeError unless chunks > 0.
+
+    >>> torch.chunk(torch.arange(5), 2)
+    (tensor([0, 1, 2]), tensor([3, 4]))
+    """
     n = _size_along("chunk", input, dim)
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")

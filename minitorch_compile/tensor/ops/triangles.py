@@ -18,13 +18,27 @@ from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 @kernel_op("indexing", methods=True, inplace=True, rows=True)
 def tril(input: Array, diagonal: int = 0) -> Array:
-    """The lower triangle of matrices: elements on and below the diagonal, zeros above."""
+    """The lower triangle of matrices (..., n, m): elements on and below a diagonal, zeros above. `diagonal` counts from
+    the main one, upwards.
+
+    >>> torch.tril(torch.ones(3, 3))
+    tensor([[1., 0., 0.],
+            [1., 1., 0.],
+            [1., 1., 1.]])
+    """
     return np.tril(input, diagonal)
 
 
 @kernel_op("indexing", methods=True, inplace=True, rows=True)
 def triu(input: Array, diagonal: int = 0) -> Array:
-    """The upper triangle of matrices: elements on and above the diagonal, zeros below."""
+    """The upper triangle of matrices (..., n, m): elements on and above a diagonal, zeros below. `diagonal` counts from
+    the main one, upwards.
+
+    >>> torch.triu(torch.ones(3, 3), diagonal=1)
+    tensor([[0., 1., 1.],
+            [0., 0., 1.],
+            [0., 0., 0.]])
+    """
     return np.triu(input, diagonal)
 
 

@@ -20,7 +20,11 @@ from minitorch_compile.tensor.ops.pointwise import atan2, div, eq, mul, sin, whe
 
 @pointwise(INT_TO_FLOAT)
 def tan(input: Array) -> Array:
-    """The tangent of an angle in radians."""
+    """The tangent of an angle in radians. Integers give the default dtype.
+
+    >>> torch.tan(torch.tensor([0.0, 0.7854]))
+    tensor([0.0000, 1.0000])
+    """
     return np.tan(input)
 
 

@@ -71,9 +71,12 @@ def unique(
     return_counts: bool = False,
     dim: int | None = None,
 ) -> Any:
-    """The different elements in order; with `dim`, the different sub-tensors along it.
+    """The different elements in order (also if not `sorted`); with `dim`, the different sub-tensors along it.
 
     With `return_inverse` also, for each element, its place among them, and with `return_counts` how often each occurs.
+
+    >>> torch.unique(torch.tensor([3, 1, 3]), return_counts=True)
+    (tensor([1, 3]), tensor([1, 2]))
     """
     return _asked(unique_parts(input, dim), return_inverse, return_counts)
 

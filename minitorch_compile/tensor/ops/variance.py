@@ -33,10 +33,15 @@ def var(
     *,
     correction: float | None = None,
 ) -> Tensor:
-    """The variance over `dim`, in two passes; the sum of squares is divided by count - correction.
+    """The variance over `dim` (an int, several, or None for all), in two passes; the sum of squares is divided by count
+    - correction. With `keepdim` the dimensions stay, with size 1.
 
-    `correction` is 1 by default; unbiased=False means 0. A single bool in the place of `dim` is `unbiased`.
+    `correction` is 1 by default; `unbiased`=False means 0. A single bool in the place of `dim` is `unbiased`.
     RuntimeError for integers.
+
+    >>> x = torch.tensor([[1.0, 3.0], [2.0, 6.0]])
+    >>> x.var(dim=1), torch.var(x, dim=1, correction=0)
+    (tensor([2., 8.]), tensor([1., 4.]))
     """
     return _var_mean(input, dim, unbiased, keepdim, correction)[0]
 
@@ -50,7 +55,14 @@ def std(
     *,
     correction: float | None = None,
 ) -> Tensor:
-    """The standard deviation: the square root of var."""
+    """The standard deviation over `dim` (an int, several, or None for all): the square root of var. `correction` is
+    taken from the count that the squares are divided by, 1 by default; `unbiased`=False means 0. With `keepdim` the
+    dimensions stay, with size 1. RuntimeError for integers.
+
+    >>> x = torch.tensor([[1.0, 3.0], [2.0, 6.0]])
+    >>> x.std(dim=1), torch.std(x, dim=1, correction=0)
+    (tensor([1.4142, 2.8284]), tensor([1., 2.]))
+    """
     return _root(_var_mean(input, dim, unbiased, keepdim, correction)[0])
 
 

@@ -44,7 +44,12 @@ def _check_vectors(name: str, x: Any, y: Any) -> None:
 
 @composite(methods=True)
 def dot(input: Tensor, tensor: Tensor) -> Any:
-    """The sum of the products of the elements of two vectors."""
+    """The sum of the products of the elements of two vectors, `input` and `tensor`. RuntimeError for other dimensions
+    or sizes.
+
+    >>> torch.dot(torch.tensor([1, 2]), torch.tensor([3, 4]))
+    tensor(11)
+    """
     _check_vectors("dot", input, tensor)
     return sum(mul(input, tensor), dtype=input.dtype)
 

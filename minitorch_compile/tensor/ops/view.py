@@ -193,7 +193,11 @@ def squeeze(input: TensorBase, dim: int | Sequence[int] | None = None) -> Layout
 
 @view()
 def select(input: TensorBase, dim: int, index: int) -> Layout:
-    """One index of a dimension, which is gone from the result. IndexError if out of range or 0-d."""
+    """A view of one `index` of the dimension `dim`, which is gone from the result. IndexError if out of range or 0-d.
+
+    >>> torch.select(torch.tensor([[1, 2], [3, 4]]), 1, 0)
+    tensor([1, 3])
+    """
     if not input.sizes:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
     at, index = wrap_dim(dim, len(input.sizes)), whole(index)

@@ -40,7 +40,12 @@ def draws_as_pytorch() -> bool:
 
 
 class Generator:
-    """A random stream: a seed, and how many numbers have been drawn from it."""
+    """A random stream: a seed, and how many numbers have been drawn from it. `device` is the CPU.
+
+    >>> stream = torch.Generator().manual_seed(3)
+    >>> torch.rand(2, generator=stream).shape, stream.initial_seed()
+    (torch.Size([2]), 3)
+    """
 
     def __init__(self, device: str | Device = "cpu") -> None:
         self._lock = threading.Lock()

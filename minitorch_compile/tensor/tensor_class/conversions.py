@@ -130,9 +130,13 @@ class TensorConversions(TensorBase):
     bool = _converter(bool_, "bool")
 
     def type(self, dtype: Any = None, non_blocking: Any = False) -> Any:
-        """Without an argument, the name of the legacy type, as 'torch.FloatTensor'; else the tensor in that dtype.
+        """Without an argument, the name of the legacy type, as 'torch.FloatTensor'; else the tensor in that `dtype`.
 
-        It may be given as a dtype, as such a name, or as torch.FloatTensor itself.
+        It may be given as a dtype, as such a name, or as torch.FloatTensor itself. `non_blocking` has no effect on a
+        CPU.
+
+        >>> torch.ones(1).type(), torch.ones(1).type(torch.int64)
+        ('torch.FloatTensor', tensor([1]))
         """
         if dtype is None:
             return type_name(self.dtype)
@@ -176,7 +180,11 @@ class TensorConversions(TensorBase):
     # ---------------------------------------------------------------------------------------------- legacy constructors
 
     def new(self, *args: Any, device: Any = None) -> Any:
-        """PyTorch's old constructor: new(2, 3) has those sizes, new([2, 3]) those values, both in this dtype."""
+        """PyTorch's old constructor: `args` are sizes, new(2, 3), or values, new([2, 3]); both in this dtype.
+
+        >>> torch.tensor([1.5]).new([2, 3])
+        tensor([2., 3.])
+        """
         return LegacyTensorType(self.dtype)(*args, device=device)
 
     def apply_(self, callable: Callable[[Any], Any]) -> Any:

@@ -56,16 +56,16 @@ class OpMethods:
         """beta * input + alpha * the sum over the batch of bmm(batch1, batch2)."""
 
     def addcdiv(self, tensor1: Tensor | _Number, tensor2: Tensor | _Number, *, value: _Number = 1) -> Tensor:
-        """input + value * tensor1 / tensor2."""
+        """input + `value` * `tensor1` / `tensor2`: tensors that broadcast."""
 
     def addcdiv_(self, tensor1: Tensor, tensor2: Tensor, *, value: _Number = 1) -> Tensor:
-        """input + value * tensor1 / tensor2."""
+        """input + `value` * `tensor1` / `tensor2`: tensors that broadcast."""
 
     def addcmul(self, tensor1: Tensor | _Number, tensor2: Tensor | _Number, *, value: _Number = 1) -> Tensor:
-        """input + value * tensor1 * tensor2."""
+        """input + `value` * `tensor1` * `tensor2`: tensors that broadcast."""
 
     def addcmul_(self, tensor1: Tensor, tensor2: Tensor, *, value: _Number = 1) -> Tensor:
-        """input + value * tensor1 * tensor2."""
+        """input + `value` * `tensor1` * `tensor2`: tensors that broadcast."""
 
     def addmm(self, mat1: Tensor, mat2: Tensor, *, beta: _float = 1, alpha: _float = 1) -> Tensor:
         """beta * input + alpha * (mat1 @ mat2); `input` broadcasts."""
@@ -95,7 +95,7 @@ class OpMethods:
         """Whether |input - other| <= `atol` + `rtol` * |other| holds everywhere, as a Python bool."""
 
     def amax(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
-        """The largest element over `dim`; NaN if there is one."""
+        """The largest element over `dim` (an int, several, or all); NaN if there is one."""
 
     def amin(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
         """The smallest element over `dim`; NaN if there is one."""
@@ -152,13 +152,13 @@ class OpMethods:
         """The number with that hyperbolic tangent; NaN outside [-1, 1]."""
 
     def argmax(self, dim: _int | None = None, keepdim: _bool = False) -> Tensor:
-        """The index of the largest element over `dim`, the first of equals; of the flattened tensor if `dim` is None."""
+        """The index of the largest element over `dim`, the first of equals; of the flattened tensor if dim is None."""
 
     def argmin(self, dim: _int | None = None, keepdim: _bool = False) -> Tensor:
         """The index of the smallest element over `dim`, the first of equals; of the flattened tensor if `dim` is None."""
 
     def argsort(self, dim: _int = -1, descending: _bool = False, *, stable: _bool = False) -> Tensor:
-        """The positions that put the elements along `dim` in order; NaN is the largest."""
+        """The positions that put the elements along `dim` in order, falling if `descending`; NaN is the largest."""
 
     def argwhere(self) -> Tensor:
         """The indices of the elements that are not 0, one row each."""
@@ -208,7 +208,7 @@ class OpMethods:
         """beta * input + alpha * bmm(batch1, batch2)."""
 
     def bernoulli(self, p: _float | None = None, *, generator: Any = None) -> Any:
-        """1 with the probability that each element of `input` gives (or with probability p), else 0; no gradient passes."""
+        """1 with the probability that each element of `input` gives (or with probability `p`), else 0; no gradient passes."""
 
     def bernoulli_(self, p: Any = 0.5, *, generator: Any = None) -> Any:
         """Stores 1 with probability p, else 0; p is a number, or a tensor that broadcasts to the sizes of this one."""
@@ -253,7 +253,7 @@ class OpMethods:
         """Bits set in exactly one; logical for bool tensors."""
 
     def bmm(self, mat2: Tensor) -> Tensor:
-        """The products of two batches of matrices, pair by pair."""
+        """The products of two batches of matrices, pair by pair: (b, n, k) times `mat2` (b, k, m) gives (b, n, m)."""
 
     def broadcast_to(self, *size: Any) -> Any:
         """expand, as a function."""
@@ -268,7 +268,7 @@ class OpMethods:
         """The smallest integer not below."""
 
     def cholesky(self, upper: _bool = False) -> Any:
-        """torch.cholesky, the older name of linalg.cholesky."""
+        """The lower triangular factor of positive-definite matrices, or the upper one if `upper`: the older name of linalg.cholesky."""
 
     def cholesky_inverse(self, upper: _bool = False) -> Any:
         """The inverse of the matrix whose Cholesky factor is L."""
@@ -277,7 +277,7 @@ class OpMethods:
         """The X with A X = input, where input2 is the Cholesky factor of A."""
 
     def chunk(self, chunks: _int, dim: _int = 0) -> Any:
-        """At most `chunks` consecutive parts of equal size (the last may be smaller)."""
+        """At most `chunks` consecutive parts of equal size (the last may be smaller) of the dimension `dim`."""
 
     def clamp(self, min: Tensor | _Number | None = None, max: Tensor | _Number | None = None) -> Tensor:
         """The nearest value that is at least `min` and at most `max`: numbers, or tensors that broadcast; either may be left out."""
@@ -292,10 +292,10 @@ class OpMethods:
         """The input, but at most `max`."""
 
     def clamp_min(self, min: Tensor | _Number) -> Any:
-        """The input, but at least `min`."""
+        """The input, but at least `min`, a number or a tensor."""
 
     def clamp_min_(self, min: Tensor | _Number) -> Any:
-        """The input, but at least `min`."""
+        """The input, but at least `min`, a number or a tensor."""
 
     def clip(self, min: Tensor | _Number | None = None, max: Tensor | _Number | None = None) -> Tensor:
         """The nearest value that is at least `min` and at most `max`: numbers, or tensors that broadcast; either may be left out."""
@@ -376,16 +376,16 @@ class OpMethods:
         """Degrees to radians."""
 
     def det(self) -> Any:
-        """The determinant of each matrix."""
+        """The determinant of each square matrix (..., n, n)."""
 
     def detach(self) -> Tensor:
         """A view of the same memory outside the recorded graph: gradients don't flow through."""
 
     def diag(self, diagonal: _int = 0) -> Any:
-        """The diagonal of a matrix, or the matrix with a vector on its diagonal."""
+        """The diagonal of a matrix, or the matrix with a vector on its diagonal; `diagonal` counts from the main one, upwards."""
 
     def diag_embed(self, offset: _int = 0, dim1: _int = -2, dim2: _int = -1) -> Any:
-        """Matrices, in the dimensions dim1 and dim2, with the last dimension of the input on a diagonal."""
+        """Matrices, in the dimensions `dim1` and `dim2`, with the last dimension of the input on the diagonal that lies `offset` above the main one."""
 
     def diagflat(self, offset: _int = 0) -> Any:
         """The matrix with the flattened input on a diagonal."""
@@ -421,7 +421,7 @@ class OpMethods:
         """input / other: tensors that broadcast, or one a number; integers are divided as floats."""
 
     def dot(self, tensor: Tensor) -> Any:
-        """The sum of the products of the elements of two vectors."""
+        """The sum of the products of the elements of two vectors, `input` and `tensor`."""
 
     def dsplit(self, split_size_or_sections: Any) -> Any:
         """tensor_split along the third dimension."""
@@ -430,19 +430,19 @@ class OpMethods:
         """scale * x above 0, scale * alpha * (exp(input_scale * x) - 1) below."""
 
     def eq(self, other: Tensor | _Number) -> Tensor:
-        """Where equal."""
+        """Where the elements of `input` and `other` are equal, as a bool tensor; sizes broadcast, and either may be a number."""
 
     def eq_(self, other: Tensor | _Number) -> Tensor:
-        """Where equal."""
+        """Where the elements of `input` and `other` are equal, as a bool tensor; sizes broadcast, and either may be a number."""
 
     def equal(self, other: Tensor) -> _bool:
-        """Whether two tensors have the same sizes and elements, as a Python bool."""
+        """Whether `input` and `other` have the same sizes and elements, as a Python bool."""
 
     def erf(self) -> Tensor:
-        """The error function."""
+        """The error function, element by element."""
 
     def erf_(self) -> Tensor:
-        """The error function."""
+        """The error function, element by element."""
 
     def erfc(self) -> Tensor:
         """1 - erf(x), exact where erf is near 1."""
@@ -472,7 +472,7 @@ class OpMethods:
         """A view in which dimensions of size 1, and new ones in front, are repeated by stride 0."""
 
     def expand_as(self, other: Tensor) -> Any:
-        """expand to the sizes of `other`."""
+        """A view: expand to the sizes of `other`."""
 
     def expm1(self) -> Tensor:
         """exp(x) - 1, exact near 0."""
@@ -496,7 +496,7 @@ class OpMethods:
         """Dimensions `start_dim` to `end_dim`, both included, as one: a view if strides allow it."""
 
     def flip(self, *dims: Any) -> Tensor:
-        """The elements in reverse order along those dimensions; a copy."""
+        """The elements in reverse order along the dimensions `dims`; a copy."""
 
     def fliplr(self) -> Any:
         """The columns in reverse order."""
@@ -511,10 +511,10 @@ class OpMethods:
         """Stores input to the power of exponent."""
 
     def floor(self) -> Tensor:
-        """The largest integer not above."""
+        """The largest integer not above, in the input's dtype."""
 
     def floor_(self) -> Tensor:
-        """The largest integer not above."""
+        """The largest integer not above, in the input's dtype."""
 
     def floor_divide(self, other: Tensor | _Number) -> Tensor:
         """The quotient rounded down."""
@@ -544,7 +544,7 @@ class OpMethods:
         """(mantissa, exponent) with input = mantissa * 2 ** exponent."""
 
     def gather(self, dim: _int, index: Tensor, *, sparse_grad: _bool = False) -> Tensor:
-        """out[i][j] = input[i][index[i][j]] for dim = 1, and likewise for others."""
+        """out[i][j] = input[i][index[i][j]] for `dim` = 1, and likewise for others."""
 
     def gcd(self, other: Tensor | _Number) -> Tensor:
         """The greatest common divisor, not negative."""
@@ -553,10 +553,10 @@ class OpMethods:
         """The greatest common divisor, not negative."""
 
     def ge(self, other: Tensor | _Number) -> Tensor:
-        """Where greater or equal."""
+        """Where `input` is greater than `other`, or equal, as a bool tensor; sizes broadcast, and other may be a number."""
 
     def ge_(self, other: Tensor | _Number) -> Tensor:
-        """Where greater or equal."""
+        """Where `input` is greater than `other`, or equal, as a bool tensor; sizes broadcast, and other may be a number."""
 
     def geometric_(self, p: _float, *, generator: Any = None) -> Any:
         """Stores how many trials of probability p it takes to the first success: 1, 2, ."""
@@ -565,22 +565,22 @@ class OpMethods:
         """outer, under its BLAS name."""
 
     def greater(self, other: Tensor | _Number) -> Tensor:
-        """Where greater."""
+        """Where `input` is greater than `other`, as a bool tensor; sizes broadcast, and other may be a number."""
 
     def greater_(self, other: Tensor | _Number) -> Tensor:
-        """Where greater."""
+        """Where `input` is greater than `other`, as a bool tensor; sizes broadcast, and other may be a number."""
 
     def greater_equal(self, other: Tensor | _Number) -> Tensor:
-        """Where greater or equal."""
+        """Where `input` is greater than `other`, or equal, as a bool tensor; sizes broadcast, and other may be a number."""
 
     def greater_equal_(self, other: Tensor | _Number) -> Tensor:
-        """Where greater or equal."""
+        """Where `input` is greater than `other`, or equal, as a bool tensor; sizes broadcast, and other may be a number."""
 
     def gt(self, other: Tensor | _Number) -> Tensor:
-        """Where greater."""
+        """Where `input` is greater than `other`, as a bool tensor; sizes broadcast, and other may be a number."""
 
     def gt_(self, other: Tensor | _Number) -> Tensor:
-        """Where greater."""
+        """Where `input` is greater than `other`, as a bool tensor; sizes broadcast, and other may be a number."""
 
     def hardshrink(self, lambd: _float = 0.5) -> Any:
         """x, and 0 where |x| <= lambd."""
@@ -667,25 +667,25 @@ class OpMethods:
         """`input` with source[i] combined into its slice index[i] along `dim`, by "prod", "mean", "amax" or "amin"."""
 
     def index_select(self, dim: _int, index: Tensor) -> Any:
-        """The slices (along `dim`) that the one-dimensional `index` names."""
+        """The slices (along `dim`) that `index`, a one-dimensional tensor of integers, names; a copy."""
 
     def inner(self, other: Tensor) -> Any:
         """Sums of products along the last dimension of both; with a 0-d tensor, the plain product."""
 
     def inverse(self) -> Any:
-        """torch.inverse, the older name of linalg.inv."""
+        """The inverse of each square matrix: the older name of linalg.inv."""
 
     def isclose(self, other: Tensor, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> Any:
         """Where |input - other| <= atol + rtol * |other|."""
 
     def isfinite(self) -> Tensor:
-        """Where neither infinite nor NaN."""
+        """Where neither infinite nor NaN, as a bool tensor."""
 
     def isinf(self) -> Tensor:
-        """Where infinite, of either sign."""
+        """Where infinite, of either sign, as a bool tensor."""
 
     def isnan(self) -> Tensor:
-        """Where not a number."""
+        """Where not a number, as a bool tensor."""
 
     def isneginf(self) -> Any:
         """Where -inf."""
@@ -714,7 +714,7 @@ class OpMethods:
         """The Kronecker product: every element of the input replaced by itself times `other`."""
 
     def kthvalue(self, k: _int, dim: _int = -1, keepdim: _bool = False) -> Any:
-        """(values, indices) of the k-th smallest element along `dim`, k >= 1."""
+        """(values, indices) of the `k`-th smallest element along `dim`, k >= 1, which stays with size 1 if `keepdim`."""
 
     def lcm(self, other: Tensor | _Number) -> Tensor:
         """The least common multiple, not negative."""
@@ -738,16 +738,16 @@ class OpMethods:
         """x above 0, negative_slope * x below."""
 
     def lerp(self, end: Tensor | _Number, weight: Tensor | _Number) -> Tensor:
-        """input + weight * (end - input), computed from the nearer end, so that weight 1 gives exactly `end`."""
+        """input + weight * (end - input), computed from the nearer end, so that `weight` 1 gives exactly `end`; weight is a number or a tensor."""
 
     def lerp_(self, end: Tensor, weight: Tensor | _Number) -> Tensor:
-        """input + weight * (end - input), computed from the nearer end, so that weight 1 gives exactly `end`."""
+        """input + weight * (end - input), computed from the nearer end, so that `weight` 1 gives exactly `end`; weight is a number or a tensor."""
 
     def less(self, other: Tensor | _Number) -> Tensor:
-        """Where less."""
+        """Where `input` is less than `other`, as a bool tensor; sizes broadcast, and other may be a number."""
 
     def less_(self, other: Tensor | _Number) -> Tensor:
-        """Where less."""
+        """Where `input` is less than `other`, as a bool tensor; sizes broadcast, and other may be a number."""
 
     def less_equal(self, other: Tensor | _Number) -> Tensor:
         """Where less or equal."""
@@ -756,10 +756,10 @@ class OpMethods:
         """Where less or equal."""
 
     def lgamma(self) -> Tensor:
-        """log |gamma(x)|; gamma(n) = (n - 1)! for integers."""
+        """log |gamma(x)|, element by element; gamma(n) = (n - 1)! for integers."""
 
     def lgamma_(self) -> Tensor:
-        """log |gamma(x)|; gamma(n) = (n - 1)! for integers."""
+        """log |gamma(x)|, element by element; gamma(n) = (n - 1)! for integers."""
 
     def log(self) -> Tensor:
         """The natural logarithm; NaN below 0, -inf at 0."""
@@ -801,7 +801,7 @@ class OpMethods:
         """log(cumsum(exp(x))) along `dim`, without leaving the range of floats."""
 
     def logdet(self) -> Any:
-        """The logarithm of the determinant: nan where that is negative."""
+        """The logarithm of the determinant of each square matrix: NaN where that is negative."""
 
     def logical_and(self, other: Tensor | _Number) -> Tensor:
         """Where both are not 0."""
@@ -837,10 +837,10 @@ class OpMethods:
         """log(sum(exp(x))) over `dim` (an int or several), shifted by the maximum so that nothing overflows."""
 
     def lt(self, other: Tensor | _Number) -> Tensor:
-        """Where less."""
+        """Where `input` is less than `other`, as a bool tensor; sizes broadcast, and other may be a number."""
 
     def lt_(self, other: Tensor | _Number) -> Tensor:
-        """Where less."""
+        """Where `input` is less than `other`, as a bool tensor; sizes broadcast, and other may be a number."""
 
     def masked_fill(self, mask: Tensor, value: Tensor | _Number) -> Any:
         """`value`, a number or 0-d tensor, where the bool `mask` holds, else the input; keeps the input's dtype."""
@@ -876,7 +876,7 @@ class OpMethods:
         """The average over `dim` (an int, several, or None for all dimensions); NaN over no elements."""
 
     def median(self, dim: _int | None = None, keepdim: _bool = False) -> Any:
-        """The lower of the elements in the middle, of all; with `dim`, (values, indices) along it."""
+        """The element in the middle, the lower one of two; with `dim`, (values, indices) over that dimension, which stays with size 1 if `keepdim`."""
 
     def min(self, dim: object = None, keepdim: _bool = False, *, other: Tensor | None = None) -> Any:
         """The smallest of all elements; with `dim`, (values, indices) over that dimension, which stays with size 1 if `keepdim`; with a tensor, `other`, the smaller of each two, like minimum."""
@@ -885,7 +885,7 @@ class OpMethods:
         """The smaller one; NaN if either is."""
 
     def mm(self, mat2: Tensor) -> Tensor:
-        """The product of two matrices."""
+        """The product of two matrices: (n, k) times `mat2` (k, m) gives (n, m)."""
 
     def mode(self, dim: _int = -1, keepdim: _bool = False) -> Any:
         """(values, indices) of the most frequent element along `dim`, the smallest of equals."""
@@ -906,7 +906,7 @@ class OpMethods:
         """input * other: tensors that broadcast, or one a number."""
 
     def multinomial(self, num_samples: _int, replacement: _bool = False, *, generator: Any = None) -> Any:
-        """Indices drawn with probabilities proportional to the rows of `input`: int64, [..., num_samples]."""
+        """Indices drawn with probabilities proportional to the rows of `input`: int64, [..., `num_samples`], each at most once unless `replacement`."""
 
     def multiply(self, other: Tensor | _Number) -> Tensor:
         """input * other: tensors that broadcast, or one a number."""
@@ -960,16 +960,16 @@ class OpMethods:
         """Where different."""
 
     def neg(self) -> Tensor:
-        """-input."""
+        """-input, element by element."""
 
     def neg_(self) -> Tensor:
-        """-input."""
+        """-input, element by element."""
 
     def negative(self) -> Tensor:
-        """-input."""
+        """-input, element by element."""
 
     def negative_(self) -> Tensor:
-        """-input."""
+        """-input, element by element."""
 
     def new_empty(
         self,
@@ -980,7 +980,7 @@ class OpMethods:
         pin_memory: Any = False,
         requires_grad: Any = False,
     ) -> Any:
-        """A tensor of the given sizes whose values don't matter (zeros, as in empty)."""
+        """A tensor of the given `size` whose values don't matter (zeros, as in empty), in this tensor's dtype unless `dtype` is given."""
 
     def new_empty_strided(
         self,
@@ -1006,7 +1006,7 @@ class OpMethods:
         pin_memory: Any = False,
         requires_grad: Any = False,
     ) -> Any:
-        """One value in the given sizes, in this tensor's dtype unless given."""
+        """One value, `fill_value`, in sizes `size`, in this tensor's dtype unless `dtype` is given."""
 
     def new_ones(
         self,
@@ -1017,7 +1017,7 @@ class OpMethods:
         pin_memory: Any = False,
         requires_grad: Any = False,
     ) -> Any:
-        """Ones of the given sizes, in this tensor's dtype unless given."""
+        """Ones of the given `size`, in this tensor's dtype unless `dtype` is given."""
 
     def new_tensor(
         self,
@@ -1029,7 +1029,7 @@ class OpMethods:
         layout: Any = ...,
         pin_memory: Any = False,
     ) -> Any:
-        """A copy of `data` as a tensor in this tensor's dtype unless given."""
+        """A copy of `data` as a tensor in this tensor's dtype unless `dtype` is given."""
 
     def new_zeros(
         self,
@@ -1049,10 +1049,10 @@ class OpMethods:
         """The next float after `input` in the direction of `other`."""
 
     def nonzero(self, *, as_tuple: _bool = False) -> Any:
-        """The indices of the elements that are not 0: one row each, or with as_tuple an index tensor for each dimension."""
+        """The indices of the elements that are not 0: one row each, or with `as_tuple` an index tensor for each dimension."""
 
     def normal_(self, mean: _float = 0.0, std: _float = 1.0, *, generator: Any = None) -> Any:
-        """Stores normal numbers of that mean and standard deviation."""
+        """Stores normal numbers of that `mean` and standard deviation, `std`, and returns the tensor."""
 
     def not_equal(self, other: Tensor | _Number) -> Tensor:
         """Where different."""
@@ -1090,7 +1090,7 @@ class OpMethods:
     def prod(
         self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None
     ) -> Tensor:
-        """The product over `dim`."""
+        """The product over `dim`, or of all elements if that is None."""
 
     def put(self, index: Tensor, source: Tensor, accumulate: _bool = False) -> Any:
         """`input` with the elements of source stored at those places of the flattened input, or added to them."""
@@ -1119,16 +1119,16 @@ class OpMethods:
         """All elements in one dimension: a view if the tensor is contiguous, else a copy."""
 
     def reciprocal(self) -> Tensor:
-        """1 / x."""
+        """1 / x, element by element."""
 
     def reciprocal_(self) -> Tensor:
-        """1 / x."""
+        """1 / x, element by element."""
 
     def relu(self) -> Tensor:
-        """max(x, 0); NaN stays NaN."""
+        """max(x, 0), element by element; NaN stays NaN."""
 
     def relu_(self) -> Tensor:
-        """max(x, 0); NaN stays NaN."""
+        """max(x, 0), element by element; NaN stays NaN."""
 
     def remainder(self, other: Tensor | _Number) -> Tensor:
         """What floor_divide leaves: has the sign of the divisor, like Python's %."""
@@ -1148,7 +1148,7 @@ class OpMethods:
     def repeat_interleave(
         self, repeats: _int | Tensor | None, dim: _int | None = None, *, output_size: _int | None = None
     ) -> Any:
-        """Each element of a dimension several times in a row: an int for all, or a tensor with a count for each."""
+        """Each element of the dimension `dim` several times in a row: `repeats` is an int for all, or a tensor with a count for each."""
 
     def reshape(self, *shape: Any) -> Any:
         """The same elements in the same order under other sizes: a view if strides allow it, else a copy."""
@@ -1163,22 +1163,22 @@ class OpMethods:
         """The negative numbers in memory of their own, if the tensor is a view such as z.conj().imag; else itself."""
 
     def roll(self, shifts: _int | Sequence[_int], dims: _int | Sequence[_int] = ()) -> Any:
-        """The elements moved on along dimensions; those that leave at the end come in at the front."""
+        """The elements moved on by `shifts` along the dimensions `dims`; those that leave at the end come in at the front."""
 
     def rot90(self, k: _int = 1, dims: Sequence[_int] = (0, 1)) -> Any:
         """Turned by 90 degrees k times in the plane of two dimensions, from the first towards the second."""
 
     def round(self, *, decimals: _int = 0) -> Tensor:
-        """The nearest number of that many decimals; halves go to the even one."""
+        """The nearest number of that many `decimals`; halves go to the even one."""
 
     def round_(self, *, decimals: _int = 0) -> Tensor:
-        """The nearest number of that many decimals; halves go to the even one."""
+        """The nearest number of that many `decimals`; halves go to the even one."""
 
     def rsqrt(self) -> Tensor:
-        """1 / sqrt(x)."""
+        """1 / sqrt(x), element by element; inf at 0, NaN below."""
 
     def rsqrt_(self) -> Tensor:
-        """1 / sqrt(x)."""
+        """1 / sqrt(x), element by element; inf at 0, NaN below."""
 
     def scatter(
         self,
@@ -1189,7 +1189,7 @@ class OpMethods:
         *,
         value: _Number | None = None,
     ) -> Any:
-        """`input` with src[i][j], or one value, stored at input[i][index[i][j]] for dim = 1, and likewise for others."""
+        """`input` with src[i][j], or one value, stored at input[i][index[i][j]] for `dim` = 1, and likewise for others."""
 
     def scatter_(
         self,
@@ -1200,13 +1200,13 @@ class OpMethods:
         *,
         value: _Number | None = None,
     ) -> Any:
-        """`input` with src[i][j], or one value, stored at input[i][index[i][j]] for dim = 1, and likewise for others."""
+        """`input` with src[i][j], or one value, stored at input[i][index[i][j]] for `dim` = 1, and likewise for others."""
 
     def scatter_add(self, dim: _int, index: Tensor, src: Tensor) -> Tensor:
-        """`input` with src[i][j] added at input[i][index[i][j]] for dim = 1; several may land on one element."""
+        """`input` with src[i][j] added at input[i][index[i][j]] for `dim` = 1; several may land on one element."""
 
     def scatter_add_(self, dim: _int, index: Tensor, src: Tensor) -> Tensor:
-        """`input` with src[i][j] added at input[i][index[i][j]] for dim = 1; several may land on one element."""
+        """`input` with src[i][j] added at input[i][index[i][j]] for `dim` = 1; several may land on one element."""
 
     def scatter_reduce(self, dim: _int, index: Tensor, src: Tensor, reduce: str, *, include_self: _bool = True) -> Any:
         """`input` combined with each src[i][j] at input[i][index[i][j]] for dim = 1, and likewise for others."""
@@ -1215,7 +1215,7 @@ class OpMethods:
         """`input` combined with each src[i][j] at input[i][index[i][j]] for dim = 1, and likewise for others."""
 
     def select(self, dim: _int, index: _int) -> Tensor:
-        """One index of a dimension, which is gone from the result."""
+        """A view of one `index` of the dimension `dim`, which is gone from the result."""
 
     def select_scatter(self, src: Tensor, dim: _int, index: _int) -> Any:
         """`input` with src in place of input.select(dim, index)."""
@@ -1233,10 +1233,10 @@ class OpMethods:
         """1 / (1 + exp(-x)), element by element: between 0 and 1."""
 
     def sign(self) -> Tensor:
-        """-1, 0 or 1; 0 for NaN, as in PyTorch."""
+        """-1, 0 or 1 for each element; 0 for NaN, as in PyTorch."""
 
     def sign_(self) -> Tensor:
-        """-1, 0 or 1; 0 for NaN, as in PyTorch."""
+        """-1, 0 or 1 for each element; 0 for NaN, as in PyTorch."""
 
     def signbit(self) -> Tensor:
         """Where the sign is negative, that of -0.0 too."""
@@ -1271,10 +1271,10 @@ class OpMethods:
         """exp(x) / sum(exp(x)) along `dim`, computed after subtracting the maximum."""
 
     def sort(self, dim: _int = -1, descending: _bool = False, *, stable: _bool = False) -> Any:
-        """(values, indices): the elements along `dim` in order, and where they stood."""
+        """(values, indices): the elements along `dim` in order, falling if `descending`, and where they stood."""
 
     def split(self, split_size: _int | Sequence[_int] | None, dim: _int = 0) -> Any:
-        """Consecutive parts of a dimension: of one size (the last may be smaller), or of the given sizes."""
+        """Consecutive parts of the dimension `dim` of `tensor`: of one size (the last may be smaller), or of the given sizes, as `split_size_or_sections` is an int or a list."""
 
     def split_with_sizes(self, split_sizes: Sequence[_int], dim: _int = 0) -> Any:
         """Consecutive parts of a dimension, of the given sizes."""
@@ -1289,10 +1289,10 @@ class OpMethods:
         """The square root; NaN below 0."""
 
     def square(self) -> Tensor:
-        """x * x."""
+        """x * x, element by element."""
 
     def square_(self) -> Tensor:
-        """x * x."""
+        """x * x, element by element."""
 
     def std(
         self,
@@ -1302,7 +1302,7 @@ class OpMethods:
         *,
         correction: _float | None = None,
     ) -> Tensor:
-        """The standard deviation: the square root of var."""
+        """The standard deviation over `dim` (an int, several, or None for all): the square root of var."""
 
     def stft(
         self,
@@ -1320,16 +1320,16 @@ class OpMethods:
         """The short-time Fourier transform of signals [..., length]: complex [..., frequencies, frames]."""
 
     def sub(self, other: Tensor | _Number, *, alpha: _Number = 1) -> Tensor:
-        """input - alpha * other."""
+        """input - `alpha` * other: tensors that broadcast, or one a number."""
 
     def sub_(self, other: Tensor | _Number, *, alpha: _Number = 1) -> Tensor:
-        """input - alpha * other."""
+        """input - `alpha` * other: tensors that broadcast, or one a number."""
 
     def subtract(self, other: Tensor | _Number, *, alpha: _Number = 1) -> Tensor:
-        """input - alpha * other."""
+        """input - `alpha` * other: tensors that broadcast, or one a number."""
 
     def subtract_(self, other: Tensor | _Number, *, alpha: _Number = 1) -> Tensor:
-        """input - alpha * other."""
+        """input - `alpha` * other: tensors that broadcast, or one a number."""
 
     def sum(
         self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None
@@ -1364,10 +1364,10 @@ class OpMethods:
         """The tangent of an angle in radians."""
 
     def tanh(self) -> Tensor:
-        """The hyperbolic tangent."""
+        """The hyperbolic tangent, between -1 and 1."""
 
     def tanh_(self) -> Tensor:
-        """The hyperbolic tangent."""
+        """The hyperbolic tangent, between -1 and 1."""
 
     def tensor_split(
         self,
@@ -1395,7 +1395,7 @@ class OpMethods:
         """The tensor in another `dtype`, on another `device`, in another format: itself if nothing changes and not `copy`."""
 
     def topk(self, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True) -> Any:
-        """(values, indices) of the k largest elements along `dim`, or the smallest."""
+        """(values, indices) of the `k` largest elements along `dim`, or of the smallest unless `largest`; in order if `sorted`."""
 
     def trace(self) -> Any:
         """The sum of the diagonal of a matrix."""
@@ -1409,16 +1409,16 @@ class OpMethods:
         """torch.triangular_solve, the older form of linalg.solve_triangular."""
 
     def tril(self, diagonal: _int = 0) -> Tensor:
-        """The lower triangle of matrices: elements on and below the diagonal, zeros above."""
+        """The lower triangle of matrices (..., n, m): elements on and below a diagonal, zeros above."""
 
     def tril_(self, diagonal: _int = 0) -> Tensor:
-        """The lower triangle of matrices: elements on and below the diagonal, zeros above."""
+        """The lower triangle of matrices (..., n, m): elements on and below a diagonal, zeros above."""
 
     def triu(self, diagonal: _int = 0) -> Tensor:
-        """The upper triangle of matrices: elements on and above the diagonal, zeros below."""
+        """The upper triangle of matrices (..., n, m): elements on and above a diagonal, zeros below."""
 
     def triu_(self, diagonal: _int = 0) -> Tensor:
-        """The upper triangle of matrices: elements on and above the diagonal, zeros below."""
+        """The upper triangle of matrices (..., n, m): elements on and above a diagonal, zeros below."""
 
     def true_divide(self, other: Tensor | _Number) -> Tensor:
         """input / other: tensors that broadcast, or one a number; integers are divided as floats."""
@@ -1433,7 +1433,7 @@ class OpMethods:
         """The integer part."""
 
     def type_as(self, other: Tensor) -> Any:
-        """The tensor in the dtype of another."""
+        """The tensor in the dtype of `other`: itself if it has that."""
 
     def unbind(self, dim: _int = 0) -> Any:
         """One view for each index of the dimension `dim`, as a tuple; the views lack that dimension."""
@@ -1445,12 +1445,12 @@ class OpMethods:
         """Windows of `size` elements of a dimension, `step` apart; the place in the window is a new last dimension."""
 
     def uniform_(self, from_: _float = 0.0, to: _float = 1.0, *, generator: Any = None) -> Any:
-        """Stores numbers drawn uniformly from [from_, to)."""
+        """Stores numbers drawn uniformly from [`from_`, `to`), and returns the tensor."""
 
     def unique(
         self, sorted: _bool = True, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None
     ) -> Any:
-        """The different elements in order; with `dim`, the different sub-tensors along it."""
+        """The different elements in order (also if not `sorted`); with `dim`, the different sub-tensors along it."""
 
     def unique_consecutive(
         self, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None
@@ -1477,13 +1477,13 @@ class OpMethods:
         *,
         correction: _float | None = None,
     ) -> Tensor:
-        """The variance over `dim`, in two passes; the sum of squares is divided by count - correction."""
+        """The variance over `dim` (an int, several, or None for all), in two passes; the sum of squares is divided by count - correction."""
 
     def vdot(self, other: Tensor) -> Any:
         """dot, in which the elements of the first vector are conjugated."""
 
     def view_as(self, other: Tensor) -> Any:
-        """view with the sizes of `other`."""
+        """A view: the same elements under the sizes of `other`."""
 
     def vsplit(self, split_size_or_sections: Any) -> Any:
         """tensor_split into rows."""
@@ -1495,4 +1495,4 @@ class OpMethods:
         """x * log(y), and 0 where x is 0; NaN where y is."""
 
     def zero_(self) -> Any:
-        """Stores 0 everywhere."""
+        """Stores 0 everywhere, and returns the tensor."""

@@ -251,7 +251,11 @@ class Tensor(TensorConversions, TensorExchange, TensorResizing, TensorProperties
         return ops.table["index_put_"](self, without_masks(self, indices), values, accumulate)
 
     def detach_(self) -> Any:
-        """Takes the tensor itself out of the recorded graph. RuntimeError for a view; use detach()."""
+        """Takes the tensor itself out of the recorded graph, and returns it. RuntimeError for a view; use detach().
+
+        >>> (2 * torch.ones(1, requires_grad=True)).detach_().requires_grad
+        False
+        """
         if self.base is not None and self.requires_grad:
             raise RuntimeError("Can't detach views in-place. Use detach() instead.")
         self._requires_grad, self.grad_fn, self.output_index = False, None, 0
@@ -368,7 +372,15 @@ class Tensor(TensorConversions, TensorExchange, TensorResizing, TensorProperties
         registered_tape().backward(self, gradient, retain_graph, create_graph, inputs)
 
     def register_hook(self, hook: Callable[[Any], Any]) -> Any:
-        """`hook(grad)` is called with the gradient; what it returns, if not None, takes its place. Returns a handle."""
+        """`hook(grad)` is called with the gradient; what it returns, if not None, takes its place. Returns a handle,
+        whose remove() takes it away. RuntimeError if the tensor doesn't require grad.
+
+        >>> x = torch.ones(1, requires_grad=True)
+        >>> handle = x.register_hook(lambda grad: grad * 10)
+        >>> (2 * x).backward()
+        >>> x.grad
+        tensor([20.])
+        """
         return registered_tape().register_hook(self, hook)
 
     def retain_grad(self) -> None:

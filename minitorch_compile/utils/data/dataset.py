@@ -27,6 +27,14 @@ class Dataset(Generic[T_co]):
     """A dataset by index. A subclass defines `__getitem__`, and `__len__` if it has a length.
 
     It may define `__getitems__(indices)`, which gives a whole list of items at once.
+
+    >>> class Squares(torch.utils.data.Dataset):
+    ...     def __len__(self):
+    ...         return 4
+    ...     def __getitem__(self, index):
+    ...         return index**2
+    >>> list(torch.utils.data.DataLoader(Squares(), batch_size=4))
+    [tensor([0, 1, 4, 9])]
     """
 
     def __getitem__(self, index: Any) -> T_co:
@@ -47,7 +55,12 @@ class IterableDataset(Dataset[T_co], Iterable[T_co]):
 
 
 class TensorDataset(Dataset[tuple[Any, ...]]):
-    """Item i is the tuple of the i-th rows of the tensors. AssertionError if they differ in number of rows."""
+    """The rows of `tensors`, which have the same first size, as tuples. AssertionError if the sizes differ.
+
+    >>> data = torch.utils.data.TensorDataset(torch.tensor([[1.0], [2.0]]), torch.tensor([0, 1]))
+    >>> data[1], len(data)
+    ((tensor([2.]), tensor(1)), 2)
+    """
 
     def __init__(self, *tensors: Any) -> None:
         if any(x.size(0) != tensors[0].size(0) for x in tensors):
