@@ -18,7 +18,15 @@ import os
 from typing import Any
 
 from minitorch_compile import serialization
-from minitorch_compile.jit.traced_module import PARTS, Reference, Step, TopLevelTracedModule, TracedProgram, module_of
+from minitorch_compile.jit.traced_module import (
+    PARTS,
+    Reference,
+    ScriptModule,
+    Step,
+    TopLevelTracedModule,
+    TracedProgram,
+    module_of,
+)
 from minitorch_compile.pytree import tree_flatten
 from minitorch_compile.tensor.dispatch.op import find
 from minitorch_compile.tensor.memory.memory_format import layout, memory_format
@@ -31,6 +39,11 @@ PLAIN = (bool, int, float, complex, str, type(None), dtype)
 
 def save(m: Any, f: Any, _extra_files: Any = None) -> None:
     """Writes a traced module. AttributeError for one that isn't traced; RuntimeError for what a file can't hold."""
+    if isinstance(m, ScriptModule) and not isinstance(m, TopLevelTracedModule):
+        raise RuntimeError(
+            f"torch.jit.save: {getattr(m, 'original_name', type(m).__name__)} is scripted, so its branches and loops are"
+            " code, which the file can't hold. Save the state_dict() and script the module where you load it, or trace it"
+        )
     if not isinstance(m, TopLevelTracedModule):
         raise AttributeError(
             f"{type(m).__name__!r} object can't be saved by torch.jit.save, which takes what torch.jit.trace gives;"
@@ -39,6 +52,11 @@ def save(m: Any, f: Any, _extra_files: Any = None) -> None:
     if _extra_files:
         raise NotImplementedError("torch.jit.save: _extra_files are not offered; write them beside the archive")
     program = m.program
+    if program.scripts:
+        raise RuntimeError(
+            f"torch.jit.save: the trace calls scripted code ({', '.join(program.scripts)}), which the file can't hold;"
+            " trace that part, too"
+        )
     for name, structure, leaves in program.inputs:
         if len(leaves) != 1 or structure != tree_flatten(None if leaves[0] is None else 0)[1]:
             raise RuntimeError(f"torch.jit.save: argument {name!r} is a container of tensors, which a file can't hold")
@@ -115,3 +133,6 @@ def _filled(kept: Any) -> Any:
     if kind == "dict":
         return {name: _filled(item) for name, item in content.items()}
     return Reference(content) if kind == "reference" else Ellipsis if kind == "ellipsis" else content
+
+
+ScriptModule.save = save  # type: ignore[attr-defined]

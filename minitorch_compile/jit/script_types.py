@@ -20,6 +20,8 @@ from minitorch_compile.tensor.tensor_base import TensorBase
 
 CONTAINERS: dict[str, type] = {"List": list, "list": list, "Dict": dict, "dict": dict, "Tuple": tuple, "tuple": tuple}
 
+NUMBERS: dict[str, tuple[type, ...]] = {"int": (int,), "float": (float, int), "bool": (bool,), "str": (str,)}
+
 
 class _WithoutPaths(ast.NodeTransformer):
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
@@ -74,16 +76,13 @@ def _container_fits(kind: type | None, value: Any) -> bool:
 
 
 def _name_fits(name: str, value: Any) -> bool:
-    one_number = isinstance(value, Tensor) and value.numel() == 1  # becomes a number
     if name == "Tensor":
         return isinstance(value, TensorBase)
-    if name == "int":
-        return type(value) is int or one_number
-    if name == "float":
-        return type(value) in (int, float) or one_number
-    if name in ("bool", "str"):
-        return isinstance(value, {"bool": bool, "str": str}[name]) or (name == "bool" and one_number)
-    return True
+    kinds: tuple[type, ...] | None = NUMBERS.get(name)
+    if kinds is None:
+        return True
+    one_number = isinstance(value, Tensor) and name != "str" and value.numel() == 1  # becomes a number
+    return type(value) in kinds or one_number
 
 
 def as_said(wanted: ast.expr, value: Any) -> Any:

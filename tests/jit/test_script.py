@@ -399,6 +399,7 @@ def test_a_trace_keeps_the_branches_of_scripted_parts():
         torch.testing.assert_close(traced(x), model(x))
     looped = torch.jit.trace(lambda x: torch.jit.script_if_tracing(until_ten)(x) + 1, X)
     assert torch.equal(looped(X / 8), until_ten(X / 8) + 1)
+    assert traced(X[:1]).shape == (1, 3)  # checking arguments reads no sizes
 
 
 def until_ten(x):
@@ -424,6 +425,13 @@ def test_copies_and_pickles():
         pickle.dumps(scripted)
     with pytest.raises(pickle.PickleError, match="ScriptFunction cannot be pickled"):
         pickle.dumps(torch.jit.script(scaled))
+
+
+def test_what_cannot_be_saved(tmp_path):
+    with pytest.raises(RuntimeError, match="Cell is scripted, so its branches and loops are code"):
+        torch.jit.script(Cell()).save(tmp_path / "x")
+    with pytest.raises(RuntimeError, match="the trace calls scripted code"):
+        torch.jit.trace(torch.jit.script(Gate()).eval(), X).save(tmp_path / "x")
 
 
 def test_freezing():
