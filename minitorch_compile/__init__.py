@@ -41,6 +41,7 @@ from minitorch_compile import (
     jit,
     library,
     linalg,
+    masked,
     mps,
     multiprocessing,
     nn,

@@ -39,6 +39,7 @@ from minitorch_compile import interop as interop
 from minitorch_compile import jit as jit
 from minitorch_compile import library as library
 from minitorch_compile import linalg as linalg
+from minitorch_compile import masked as masked
 from minitorch_compile import mps as mps
 from minitorch_compile import multiprocessing as multiprocessing
 from minitorch_compile import nn as nn

@@ -41,8 +41,9 @@ def save(m: Any, f: Any, _extra_files: Any = None) -> None:
     """Writes a traced module. AttributeError for one that isn't traced; RuntimeError for what a file can't hold."""
     if isinstance(m, ScriptModule) and not isinstance(m, TopLevelTracedModule):
         raise RuntimeError(
-            f"torch.jit.save: {getattr(m, 'original_name', type(m).__name__)} is scripted, so its branches and loops are"
-            " code, which the file can't hold. Save the state_dict() and script the module where you load it, or trace it"
+            f"torch.jit.save: {getattr(m, 'original_name', type(m).__name__)} is scripted, so its branches and loops"
+            " are code, which the file can't hold. Save the state_dict() and script the module where you load it, or"
+            " trace it"
         )
     if not isinstance(m, TopLevelTracedModule):
         raise AttributeError(

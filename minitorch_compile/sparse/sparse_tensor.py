@@ -29,7 +29,7 @@ from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.dispatch.overrides import _disabled_torch_function_impl
 from minitorch_compile.tensor.memory.memory_format import layout, sparse_coo, sparse_csr
 from minitorch_compile.tensor.memory.size import Size
-from minitorch_compile.tensor.numerics.dtype import get_default_dtype, int64
+from minitorch_compile.tensor.numerics.dtype import bool_, get_default_dtype, int64
 from minitorch_compile.tensor.tensor_base import wrap
 from minitorch_compile.tensor.tensor_class.printing import autograd_fact, with_facts
 
@@ -339,7 +339,8 @@ def shown(x: SparseTensor) -> str:
         parts = {"crow_indices": x._rows, "col_indices": x._columns, **parts}
     texts = [_indented(name, part, len(head)) for name, part in parts.items()]
     facts = [f"size={tuple(x.sizes)}", f"nnz={x._nnz()}"]
-    if x.dtype not in (get_default_dtype(), int64):
+    default = get_default_dtype()
+    if x.dtype not in (default, default.to_complex(), int64, bool_):  # those the values tell
         facts.append(f"dtype={x.dtype}")
     facts.append(f"layout={x.layout!r}")
     facts += autograd_fact(x)

@@ -105,3 +105,20 @@ def test_classes_are_shown_where_programs_find_them() -> None:
     shown = [repr(kind) for kind in (torch.Tensor, torch.Size, torch.dtype, torch.device, torch.memory_format)]
     places = ["Tensor", "Size", "dtype", "device", "memory_format"]
     assert shown == [f"<class 'minitorch_compile.{place}'>" for place in places]
+
+
+@pytest.mark.parametrize(
+    "values, per_line",
+    [
+        ([0.0], 24),
+        ([float("nan")], 24),
+        ([-float("inf")], 24),
+        ([float("nan"), 0.0], 24),
+        ([float("nan"), 1.0], 18),
+        ([0j], 14),
+    ],
+)
+def test_lines_are_filled_by_the_width_of_what_is_measured(values, per_line):
+    """Zeros and what isn't finite count as one character, as in PyTorch 2.13, and make lines longer than 80."""
+    first = repr(torch.tensor(values * 30)).splitlines()[0]
+    assert len(first.removeprefix("tensor([").rstrip(",").split(", ")) == per_line

@@ -16,7 +16,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -145,8 +145,15 @@ def _summarised(array: np.ndarray) -> np.ndarray:
     return array
 
 
-def _formatter(array: np.ndarray) -> Callable[[object], str]:
-    """One text for each element, all of one width."""
+class _Format(NamedTuple):
+    """The text of an element. `width` is that of the elements that were measured: lines are filled by it."""
+
+    text: Callable[[object], str]
+    width: int
+
+
+def _formatter(array: np.ndarray) -> _Format:
+    """One text for each element, all of one width; what is 0 or not finite isn't measured, as in PyTorch."""
     if array.dtype.kind == "c":
         return _complex_format(_summarised(array))
     shown = _summarised(array).reshape(-1)
@@ -157,21 +164,21 @@ def _formatter(array: np.ndarray) -> Callable[[object], str]:
         if array.dtype.kind == "b"
         else _float_format(shown)
     )
-    measured = shown[np.isfinite(shown) & (shown != 0)] if array.dtype.kind == "f" else shown  # as PyTorch measures
+    measured = shown[np.isfinite(shown) & (shown != 0)] if array.dtype.kind == "f" else shown
     width = max((len(one(v)) for v in measured), default=1)
-    return lambda v: one(v).rjust(width)
+    return _Format(lambda v: one(v).rjust(width), width)
 
 
-def _complex_format(values: np.ndarray) -> Callable[[object], str]:
+def _complex_format(values: np.ndarray) -> _Format:
     """Each part in the notation that suits all of its kind: ` 1.0000-2.5000j`."""
     real, imaginary = _formatter(values.real), _formatter(values.imag)
 
     def one(value: object) -> str:
         assert isinstance(value, np.complexfloating)
-        below = imaginary(value.imag).lstrip()
-        return real(value.real) + ("" if below.startswith("-") else "+") + below + "j"
+        below = imaginary.text(value.imag).lstrip()
+        return real.text(value.real) + ("" if below.startswith("-") else "+") + below + "j"
 
-    return one
+    return _Format(one, real.width + imaginary.width + 1)
 
 
 def _float_format(values: np.ndarray) -> Callable[[object], str]:
@@ -195,25 +202,24 @@ def _float_text(value: object, pattern: str) -> str:
     return pattern.format(number)
 
 
-def _nested(array: np.ndarray, one: Callable[[object], str], indent: int) -> str:
+def _nested(array: np.ndarray, one: _Format, indent: int) -> str:
     if array.ndim == 0:
-        return one(array[()]).strip()
+        return one.text(array[()]).strip()
     summarise = array.size > options.threshold
     return _level(array, one, indent, summarise)
 
 
-def _level(array: np.ndarray, one: Callable[[object], str], indent: int, summarise: bool) -> str:
+def _level(array: np.ndarray, one: _Format, indent: int, summarise: bool) -> str:
     edge = options.edgeitems
     cut = summarise and len(array) > 2 * edge
     rows = [*array[:edge], ..., *array[-edge:]] if cut else list(array)
     if array.ndim == 1:
-        return _vector([" ..." if row is ... else one(row) for row in rows], indent)
+        return _vector([" ..." if row is ... else one.text(row) for row in rows], indent, one.width)
     parts = ["..." if row is ... else _level(row, one, indent + 1, summarise) for row in rows]
     return "[" + ("," + "\n" * (array.ndim - 1) + " " * (indent + 1)).join(parts) + "]"
 
 
-def _vector(items: list[str], indent: int) -> str:
-    width = max(len(item) for item in items) + 2
-    per_line = max(1, (options.linewidth - indent) // width)
+def _vector(items: list[str], indent: int, width: int) -> str:
+    per_line = max(1, (options.linewidth - indent) // (width + 2))
     lines = [", ".join(items[i : i + per_line]) for i in range(0, len(items), per_line)]
     return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
