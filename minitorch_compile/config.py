@@ -39,6 +39,14 @@ automatic_dynamic_shapes: Annotated[
     bool, "With compile(dynamic=None), sizes that changed between two compilations are unknown in the next version."
 ] = True
 
+capture_scalar_outputs: Annotated[
+    bool, "`.item()`, `int(x)` and `float(x)` of a tensor are numbers in the graph; False: the graph breaks there."
+] = False
+
+capture_dynamic_output_shape_ops: Annotated[
+    bool, "nonzero, x[mask] and unique, whose sizes the data decide, are in the graph; False: it breaks there."
+] = False
+
 recompile_limit: Annotated[
     int, "A function compiled for this many kinds of input runs as plain Python for further ones."
 ] = 8

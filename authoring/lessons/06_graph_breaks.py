@@ -577,8 +577,6 @@ beside("06_bytecode", generated(report, torch.tensor([0.5, 1.0]), []))
 # `torch_dynamo_resume_in_f_at_31`.
 # - A break inside a loop or a `try` makes it run the whole function as plain Python: no graph at all.
 # - It breaks at `print`, too, but can be told to defer it to the end of the graph (`reorderable_logging_functions`).
-# - It captures `.item()` in the graph if asked to (`capture_scalar_outputs`), as an unknown number with a name of its own.
-# Ours always breaks there.
 # - Its reasons have numbers as well, GB and four digits, and a page on the web for each.
 #
 # ## Exercises

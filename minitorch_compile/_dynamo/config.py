@@ -30,15 +30,21 @@ from minitorch_compile import config as options
 from minitorch_compile.user_warnings import warn_user
 
 ALIASES = {"cache_size_limit": "recompile_limit"}
-OPTIONS = ("automatic_dynamic_shapes", "error_on_recompile", "recompile_limit", "suppress_errors", *ALIASES)
+OPTIONS = (
+    "automatic_dynamic_shapes",
+    "capture_dynamic_output_shape_ops",
+    "capture_scalar_outputs",
+    "error_on_recompile",
+    "recompile_limit",
+    "suppress_errors",
+    *ALIASES,
+)
 
 # What the tracer always does, and a program may see.
 ALWAYS: dict[str, Any] = {
     "allow_ignore_mark_dynamic": False,
     "allow_rnn": True,
     "assume_static_by_default": True,
-    "capture_dynamic_output_shape_ops": False,
-    "capture_scalar_outputs": False,
     "compiled_autograd": False,
     "debug_backend_override": "",
     "disable": False,  # set_stance("force_eager") does it

@@ -33,6 +33,7 @@ from minitorch_compile.aot.backward_in_graph import with_recomputation
 from minitorch_compile.aot.call_compiler import WRITTEN_BACK, CompiledGraph, Compiler, call_compiler
 from minitorch_compile.aot.compiled_function import CompiledFunction, Differentiation
 from minitorch_compile.aot.custom_calls import dissolved
+from minitorch_compile.aot.cut_at_data import CutAtData
 from minitorch_compile.aot.double_backward import PlainProgram
 from minitorch_compile.aot.functional_program import FunctionalProgram, Mutation, functional_program
 from minitorch_compile.aot.gradient_sources import tangents_of_gradients
@@ -44,6 +45,7 @@ from minitorch_compile.aot.partitioning.partition import Partition, PartitionFun
 from minitorch_compile.aot.passes import custom_pass, simplify
 from minitorch_compile.aot.size_values import with_values
 from minitorch_compile.fx.graph_module import GraphModule
+from minitorch_compile.fx.size_nodes import needs_data
 from minitorch_compile.tensor import ops, tensor
 from minitorch_compile.tensor.dispatch.dispatch import contexts
 from minitorch_compile.tensor.grad_mode import is_grad_enabled, no_grad, set_grad_enabled, state
@@ -77,6 +79,9 @@ def aot_function(
     differentiated. Compiled for the grad mode that is on now, and for autocast as it stands: its casts are in the
     graphs.
     """
+    if needs_data(captured.graph):
+        compilers = fw_compiler, bw_compiler, partition_fn, decompose, before_autograd
+        return CutAtData(captured, example_inputs, lambda part, examples: aot_function(part, examples, *compilers))
     bw_compiler = bw_compiler or fw_compiler
     compile_program = _compile
     if casts.enabled:

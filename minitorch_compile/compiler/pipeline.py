@@ -25,15 +25,17 @@ from typing import Any
 
 from minitorch_compile import config
 from minitorch_compile.aot import JointGraph, Partition, aot_eager, aot_function, chosen_partition
+from minitorch_compile.aot.cut_at_data import CutAtData
 from minitorch_compile.aot.passes import custom_pass, prepare
+from minitorch_compile.aot.specialized_sizes import SpecializedGraphs, for_known_sizes
 from minitorch_compile.compile_progress import stage
 from minitorch_compile.compiler.backends import register_backend
 from minitorch_compile.compiler.fallback import with_fallbacks
 from minitorch_compile.compiler.freezing import compile_frozen
 from minitorch_compile.compiler.pass_options import split_options
-from minitorch_compile.compiler.specialized_sizes import SpecializedGraphs, for_known_sizes
 from minitorch_compile.compiler.whole_calls import stays_whole
 from minitorch_compile.fx import GraphModule
+from minitorch_compile.fx.size_nodes import needs_data
 from minitorch_compile.inductor import compile_graph
 from minitorch_compile.inductor.lowering.layout_choice import with_suited_layouts
 from minitorch_compile.inductor.targets import TARGETS, find_target
@@ -66,6 +68,8 @@ class Inductor:
         self.pass_options, self.options = split_options(options or {})
 
     def __call__(self, graph: GraphModule, example_inputs: list[Any]) -> Compiled:
+        if needs_data(graph.graph):  # sizes that the data decide seldom come twice
+            return CutAtData(graph, example_inputs, self, patience=1)
         if any(isinstance(x, SymInt) for x in example_inputs):
             return SpecializedGraphs(self, graph, example_inputs)
         with config.patch(self.pass_options):

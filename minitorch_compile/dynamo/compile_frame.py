@@ -270,7 +270,7 @@ class FrameCompiler:
 
     def _graph_call(self, codegen: Codegen) -> tuple[list[str], GraphModule | None]:
         """The call of the compiled graph, with the user's lines that it does."""
-        inputs = finish_graph(self.output, list(codegen.graph_outputs.values()))
+        inputs = finish_graph(self.output, [variable.node for variable in codegen.graph_outputs.values()])
         if not call_count(self.output.graph):
             return [], None
         module = LazyGraphModule({}, self.output.graph, class_name=f"Graph_of_{self.name}")

@@ -83,6 +83,25 @@ class Unsupported(TorchDynamoException):
         return str(GraphBreak.of(self, "fullgraph=True does not allow a break."))
 
 
+class UserError(Unsupported):
+    """What the program asks of a number depends on data; the author can say what always holds."""
+
+    @classmethod
+    def of(cls, question: object, *stack: SourceLine) -> UserError:
+        """For what was asked: the text of a comparison, or the number that was needed."""
+        error = cls(
+            "data-dependent-number",
+            "Consider annotating your code using torch._check*(). Could not guard on data-dependent expression"
+            f" {question}.",
+        )
+        error.stack = stack
+        return error
+
+
+class UnexpectedData(RuntimeError):
+    """A graph runs on data for which it was not made. The plain function is run instead."""
+
+
 class InternalTracerError(TorchDynamoException):
     """A mistake in the tracer itself, not in the user's program. The frame runs as plain Python, with a warning; only
     fullgraph=True raises it."""

@@ -39,7 +39,7 @@ class SizeNodes:
         if not isinstance(size, SymInt):
             return size
         constant = size.expression.constant
-        return constant if constant is not None else self._expression(size.expression, size.env)
+        return constant if constant is not None else self.expression(size.expression, size.env)
 
     def know(self, symbol: Symbol, node: Node) -> None:
         """This placeholder is that symbol."""
@@ -52,7 +52,8 @@ class SizeNodes:
         """The other nodes were taken out of the graph: a size that they stood for is made anew when needed."""
         self._known = {size: node for size, node in self._known.items() if node in nodes}
 
-    def _expression(self, expression: Expression, env: ShapeEnv) -> Any:
+    def expression(self, expression: Expression, env: ShapeEnv) -> Any:
+        """The same for an expression as it stands, whatever is known of it by now."""
         only = expression.only_symbol
         if only is not None:
             return self.symbol(only, env)
@@ -89,7 +90,7 @@ class SizeNodes:
             return self.symbol(atom, env)
         if atom not in self._known:
             target, parts = _parts(atom)
-            left, right = (self._expression(part, env) for part in parts)
+            left, right = (self.expression(part, env) for part in parts)
             self._known[atom] = self._call(target, left, right, env)
         return self._known[atom]
 
@@ -98,6 +99,11 @@ class SizeNodes:
         values = (x.meta["val"] if isinstance(x, Node) else x for x in (left, right))
         node.meta.update(self.meta(), val=target(*values))
         return node
+
+
+def needs_data(graph: Graph) -> bool:
+    """Whether the data decide a size or a number in the graph."""
+    return any("needs_data" in node.meta for node in graph.nodes)
 
 
 def _parts(atom: FloorDivision | Maximum) -> tuple[Callable[..., Any], tuple[Expression, Expression]]:

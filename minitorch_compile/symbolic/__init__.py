@@ -13,11 +13,21 @@ s0 % 2 == 0
 from minitorch_compile.symbolic.expression import Expression, FloorDivision, Maximum, Symbol, symbol, text_of
 from minitorch_compile.symbolic.ranges import Range, range_of
 from minitorch_compile.symbolic.relation import Relation
-from minitorch_compile.symbolic.shape_env import ConstraintViolationError, FrozenShapeEnv, ShapeEnv
+from minitorch_compile.symbolic.shape_env import (
+    ConstraintViolationError,
+    FrozenShapeEnv,
+    GuardOnDataDependentSymNode,
+    ShapeEnv,
+)
 from minitorch_compile.symbolic.sym_int import (
     WHOLE,
     SymInt,
+    expect_at_most,
+    expect_equal,
+    expect_equal_sizes,
+    expect_index,
     is_symbolic,
+    is_unbacked,
     simplified,
     surely_equal,
     sym_max,
@@ -31,13 +41,19 @@ __all__ = [
     "Expression",
     "FloorDivision",
     "FrozenShapeEnv",
+    "GuardOnDataDependentSymNode",
     "Maximum",
     "Range",
     "Relation",
     "ShapeEnv",
     "SymInt",
     "Symbol",
+    "expect_at_most",
+    "expect_equal",
+    "expect_equal_sizes",
+    "expect_index",
     "is_symbolic",
+    "is_unbacked",
     "range_of",
     "simplified",
     "surely_equal",

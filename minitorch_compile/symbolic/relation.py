@@ -41,11 +41,15 @@ class Relation:
                 if remainder is not None:
                     numerator, denominator, value = remainder
                     return f"{in_parentheses(numerator)} % {in_parentheses(denominator)} {self.sign} {value}"
+        left, right = self.sides
+        return f"{left} {self.sign} {right}"
+
+    @property
+    def sides(self) -> tuple[Expression, Expression]:
+        """What is compared, without signs."""
         left = Expression(tuple(term for term in self.difference.terms if term[1] > 0))
         right = -Expression(tuple(term for term in self.difference.terms if term[1] < 0))
-        if left.constant is not None and self.sign != "<=":
-            left, right = right, left
-        return f"{left} {self.sign} {right}"
+        return (right, left) if left.constant is not None and self.sign != "<=" else (left, right)
 
     def renamed(self, names: dict[str, str]) -> Relation:
         """With other names for its symbols, such as the text that reads a size."""

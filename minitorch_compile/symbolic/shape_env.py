@@ -17,6 +17,15 @@ s1 = 3 in [2, int_oo]
 s0 == 2*s1
 s1 % 2 != 0
 
+A symbol for a size that the data decide is *unbacked*: no size was seen. What its range doesn't answer can't be
+answered, but a shape rule may expect it to be neither 0 nor 1, and two sizes to be equal. What was expected is checked
+when the program runs:
+
+>>> from minitorch_compile.symbolic.sym_int import expect_equal
+>>> found = env.create_unbacked()
+>>> found + 1 > 0, found == 1, expect_equal(found, 7), found, list(map(str, env.expected))
+(True, False, True, 7, ['2 <= u0', 'u0 == 7'])
+
 Source: torch/fx/experimental/symbolic_shapes.py, `ShapeEnv.evaluate_expr`.
 """
 
@@ -50,6 +59,17 @@ class ConstraintViolationError(RuntimeError):
     """A size that the user declared to be dynamic can't be."""
 
 
+class GuardOnDataDependentSymNode(RuntimeError):
+    """The answer to a question about sizes depends on data, which does not exist while tracing."""
+
+    def __init__(self, question: object) -> None:
+        self.question = question
+        super().__init__(
+            f"Could not guard on data-dependent expression {question}: torch._check({question}) tells the compiler what"
+            " always holds"
+        )
+
+
 class ShapeEnv:
     """The symbols of one traced program. `place` says which of the user's lines is being traced."""
 
@@ -67,6 +87,8 @@ class ShapeEnv:
         self.version = 0  # counts what was learned: an expression simplified before may be simplified again
         self._by_hint: dict[int, Symbol] = {}
         self._even: list[FloorDivision] = []  # divisions found to come out even
+        self.unbacked: set[Symbol] = set()  # symbols without a hint
+        self.expected: list[Relation] = []  # of unbacked symbols, to be checked when the program runs
 
     def __str__(self) -> str:
         kept = [s for s in self.hints if s not in self.replacements]
@@ -85,6 +107,19 @@ class ShapeEnv:
         """A new symbol for a number that may be anything."""
         return self._enter(Symbol(f"s{len(self.hints)}", is_size=False), hint, Range(-math.inf, math.inf))
 
+    def create_unbacked(self, within: Range = Range(0)) -> SymInt:
+        """A new symbol for a number that only the data tell."""
+        from minitorch_compile.symbolic.sym_int import SymInt
+
+        symbol = Symbol(f"u{len(self.unbacked)}", is_size=False)  # it may be 0, so no factor that can be cancelled
+        self.unbacked.add(symbol)
+        self.ranges[symbol] = within
+        return SymInt(as_expression(symbol), self)
+
+    def is_unbacked(self, expression: Expression) -> bool:
+        """Whether the data decide its value."""
+        return not expression.symbols.isdisjoint(self.unbacked)
+
     def _enter(self, symbol: Symbol, hint: int, within: Range) -> SymInt:
         from minitorch_compile.symbolic.sym_int import SymInt
 
@@ -101,7 +136,9 @@ class ShapeEnv:
         return SymInt(as_expression(self._by_hint[hint]), self)
 
     def hint(self, expression: Expression) -> int:
-        """The value for the sizes that were seen."""
+        """The value for the sizes that were seen. GuardOnDataDependentSymNode if none was."""
+        if self.unbacked and self.is_unbacked(expression):
+            raise GuardOnDataDependentSymNode(expression)
         return expression.evaluate(self.hints)
 
     def simplify(self, expression: Expression) -> Expression:
@@ -120,6 +157,8 @@ class ShapeEnv:
         known = self._known_to_be_zero(difference)
         if known is not None:
             return known
+        if self.unbacked and self.is_unbacked(difference):
+            return self._usually(Relation(difference, "=="))
         answer = self.hint(difference) == 0
         self._assume(Relation(reduced(difference), "==" if answer else "!=", self.place()))
         return answer
@@ -127,14 +166,43 @@ class ShapeEnv:
     def is_at_most_zero(self, difference: Expression) -> bool:
         """Whether it is 0 or less: for certain, or written down."""
         difference = reduced(self.simplify(difference))
-        lower, upper = range_of(difference, self.ranges)
-        if upper <= 0 or lower > 0:
-            return upper <= 0
-        if self._follows(difference) or self._follows(1 - difference):
-            return self._follows(difference)
+        known = self._known_to_be_at_most_zero(difference)
+        if known is not None:
+            return known
+        if self.unbacked and self.is_unbacked(difference):
+            return self._usually(Relation(difference, "<="))
         answer = self.hint(difference) <= 0
         self._assume(Relation(difference if answer else 1 - difference, "<=", self.place()))
         return answer
+
+    def known(self, relation: Relation) -> bool | None:
+        """Whether it holds; None if that is not certain. Asks nothing, so guards nothing."""
+        difference = self.simplify(relation.difference)
+        if relation.sign == "<=":
+            return self._known_to_be_at_most_zero(reduced(difference))
+        is_zero = self._known_to_be_zero(difference)
+        return is_zero if is_zero is None or relation.sign == "==" else not is_zero
+
+    def expect(self, relation: Relation) -> None:
+        """Takes it to hold, which is checked when the program runs. RuntimeError if it can't."""
+        known = self.known(relation)
+        if known is False:
+            raise RuntimeError(f"Runtime assertion failed for expression {relation}")
+        if known is None:
+            self.expected.append(relation)
+            self._learn(Relation(reduced(self.simplify(relation.difference)), relation.sign, self.place()))
+
+    def _usually(self, relation: Relation) -> bool:
+        """The answer for sizes that are neither 0 nor 1, which is expected of them then."""
+        asked = relation.difference.symbols & self.unbacked
+        usual: dict[Atom, Range] = {s: self.ranges[s].within(Range()) for s in asked if self.ranges[s].upper > 1}
+        lower, upper = range_of(relation.difference, {**self.ranges, **usual})
+        is_true = relation.sign == "<=" and upper <= 0
+        if not is_true and lower <= 0 and (relation.sign == "<=" or upper >= 0):
+            raise GuardOnDataDependentSymNode(relation)
+        for symbol in sorted(usual, key=str):
+            self.expect(Relation(2 - as_expression(symbol), "<="))
+        return is_true
 
     def specialize(self, expression: Expression) -> int:
         """The value seen; the compiled program is only for that."""
@@ -160,6 +228,14 @@ class ShapeEnv:
             return False
         return None
 
+    def _known_to_be_at_most_zero(self, difference: Expression) -> bool | None:
+        lower, upper = range_of(difference, self.ranges)
+        if upper <= 0 or lower > 0:
+            return upper <= 0
+        if self._follows(difference) or self._follows(1 - difference):
+            return self._follows(difference)
+        return None
+
     def _follows(self, difference: Expression) -> bool:
         """Whether it is 0 or less because a bound says so that was assumed before."""
         constant = difference.number
@@ -170,6 +246,11 @@ class ShapeEnv:
     def _assume(self, relation: Relation) -> None:
         if self.is_frozen:
             raise FrozenShapeEnv(f"{relation} was asked after the guards had been written")
+        if self._learn(relation):
+            self.relations.append(relation)
+
+    def _learn(self, relation: Relation) -> bool:
+        """Uses it from now on; False if it is nothing but a range of a symbol."""
         self.version += 1
         self._assumed.add((relation.difference, relation.sign))
         if relation.sign == "<=":
@@ -177,10 +258,8 @@ class ShapeEnv:
             rest = relation.difference - number
             self._bounds[rest] = max(number, self._bounds.get(rest, number))
         if relation.sign == "==":
-            self.relations.append(relation)
             self._learn_equal(relation)
-        elif relation.sign == "!=" or not self._narrow(relation):
-            self.relations.append(relation)
+        return relation.sign != "<=" or not self._narrow(relation)
 
     def _learn_equal(self, relation: Relation) -> None:
         """One symbol is what the others say; or a division comes out even."""
@@ -213,13 +292,14 @@ class ShapeEnv:
 
 
 def _solvable(difference: Expression) -> Symbol | None:
-    """The symbol that `difference == 0` can be solved for: the youngest with factor 1 that is nowhere else in it."""
+    """The symbol that `difference == 0` can be solved for: the youngest with factor 1 that is nowhere else in it, one
+    without a hint before all others."""
     found = [s for s in difference.symbols if _occurs_once(difference, s)]
     if len(difference.symbols) == 1 and found:
         return found[0]
     coefficient = {monomial[0][0]: c for monomial, c in difference.terms if len(monomial) == 1}
     whole = [s for s in found if abs(coefficient[s]) == 1]
-    return max(whole, key=lambda s: int(s.name[1:]), default=None)
+    return max(whole, key=lambda s: (s.name[0], int(s.name[1:])), default=None)
 
 
 def _occurs_once(difference: Expression, symbol: Symbol) -> bool:

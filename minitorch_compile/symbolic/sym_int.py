@@ -26,6 +26,7 @@ from typing import Any
 
 from minitorch_compile.symbolic.expression import Expression, as_expression, maximum, minimum
 from minitorch_compile.symbolic.ranges import range_of
+from minitorch_compile.symbolic.relation import Relation
 from minitorch_compile.symbolic.shape_env import ShapeEnv
 
 Operation = Callable[[Any, Any], Any]
@@ -208,6 +209,11 @@ def is_symbolic(value: object) -> bool:
     return isinstance(value, SymInt) and value.expression.constant is None
 
 
+def is_unbacked(value: object) -> bool:
+    """Whether it is a number that only the data tell."""
+    return isinstance(value, SymInt) and bool(value.env.unbacked) and value.env.is_unbacked(value.expression)
+
+
 def whole(value: Any) -> Any:
     """operator.index, which leaves an unknown size as it is. TypeError for what is no whole number."""
     return value if isinstance(value, SymInt) else operator.index(value)
@@ -220,6 +226,39 @@ def surely_equal(first: Any, second: Any) -> bool:
     if isinstance(first, SymInt) or isinstance(second, SymInt):
         return (expression_of(first) - expression_of(second)).constant == 0
     return bool(first == second)
+
+
+def expect_equal(first: Any, second: Any) -> bool:
+    """first == second; where only the data tell, it is taken to be so and checked when the program runs."""
+    if type(first) is int and type(second) is int:
+        return first == second
+    return _is_expected(first, second, "==") or bool(first == second)
+
+
+def expect_equal_sizes(first: Any, second: Any) -> bool:
+    """The same of two sequences of sizes, dimension by dimension."""
+    return len(first) == len(second) and all(map(expect_equal, first, second))
+
+
+def expect_at_most(first: Any, second: Any) -> bool:
+    """first <= second, likewise."""
+    return _is_expected(first, second, "<=") or bool(first <= second)
+
+
+def expect_index(index: Any, size: Any) -> bool:
+    """-size <= index < size, likewise."""
+    return expect_at_most(-size, index) and expect_at_most(index + 1, size)
+
+
+def _is_expected(first: Any, second: Any, sign: str) -> bool:
+    """Whether the data tell if it is so. RuntimeError if it can't be."""
+    env = next((x.env for x in (first, second) if isinstance(x, SymInt)), None)
+    if env is None or not env.unbacked:
+        return False
+    difference = env.simplify(expression_of(first) - expression_of(second))
+    if env.is_unbacked(difference):
+        env.expect(Relation(difference, sign))
+    return env.is_unbacked(difference)
 
 
 def sym_max(first: Any, second: Any) -> Any:

@@ -174,9 +174,9 @@ def test_config_is_patched_in_every_way() -> None:
 
 def test_an_option_that_can_not_be_had_says_so() -> None:
     with pytest.warns(UserWarning, match="is always False here: True has no effect"):
-        _dynamo.config.capture_scalar_outputs = True
-    assert _dynamo.config.capture_scalar_outputs
-    _dynamo.config.capture_scalar_outputs = False
+        _dynamo.config.compiled_autograd = True
+    assert _dynamo.config.compiled_autograd
+    _dynamo.config.compiled_autograd = False
 
 
 def test_error_on_recompile() -> None:

@@ -185,6 +185,12 @@ _ROWS = (
         "The function was compiled for many different inputs; new ones run as plain Python.",
         "see the log recompiles for what keeps changing; pass it as a tensor, or make it the same at each call.",
     ),
+    BreakReason(
+        "MTC-B24",
+        "data-dependent-number",
+        "The line must know a number that only the data tell: a size, or what .item() gave.",
+        "torch._check(condition) says what always holds; torch.where computes both sides of a branch.",
+    ),
 )
 
 REASONS: dict[str, BreakReason] = {row.name: row for row in _ROWS}

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.fx.arguments import map_aggregate
+from minitorch_compile.symbolic import GuardOnDataDependentSymNode
 from minitorch_compile.tensor import FakeDataError
 from minitorch_compile.tensor.memory.storage import Storage
 from minitorch_compile.tensor.tensor_base import TensorBase
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 def raise_failure(output: OutputGraph, name: str, error: Exception, arguments: Any) -> NoReturn:
     """A break, or the exception in the program."""
+    if isinstance(error, GuardOnDataDependentSymNode):
+        raise error
     if isinstance(error, FakeDataError):
         reason = "data-dependent-shape" if "size" in str(error) else "data-dependent-value"
         raise Unsupported(reason, f"{name} needs the tensor's data, which does not exist while tracing.") from error

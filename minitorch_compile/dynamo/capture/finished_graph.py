@@ -34,9 +34,8 @@ class SizeInput(NamedTuple):
     symbol: Symbol
 
 
-def finish_graph(output: OutputGraph, outputs: list[TensorVariable]) -> list[TensorVariable | SizeInput]:
+def finish_graph(output: OutputGraph, results: list[Node]) -> list[TensorVariable | SizeInput]:
     """Completes the graph; the inputs that it uses, in the order of its placeholders."""
-    results = [variable.node for variable in outputs]
     output.unneeded = [_detached(output.graph, node) for node in unneeded_failing_nodes(output.graph, results)]
     output.graph.output((*results, *output.unneeded))
     output.graph.output_node().meta["val"] = tuple(node.meta["val"] for node in (*results, *output.unneeded))

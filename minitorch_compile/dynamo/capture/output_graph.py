@@ -22,6 +22,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.control import is_graph_step
+from minitorch_compile.dynamo.capture.data_numbers import DataNumbers
 from minitorch_compile.dynamo.capture.expectations import Expectation
 from minitorch_compile.dynamo.capture.failed_calls import raise_failure
 from minitorch_compile.dynamo.capture.finished_graph import SizeInput
@@ -48,7 +49,7 @@ from minitorch_compile.fx.arguments import map_aggregate, map_arg
 from minitorch_compile.fx.size_nodes import SizeNodes
 from minitorch_compile.own_builtins import SCOPE
 from minitorch_compile.source_place import source_place
-from minitorch_compile.symbolic import Symbol, SymInt
+from minitorch_compile.symbolic import Relation, Symbol, SymInt
 from minitorch_compile.tensor import Op, fake_like, grad_mode
 from minitorch_compile.tensor.dispatch.overrides import watching
 from minitorch_compile.tensor.memory.storage import Storage
@@ -65,7 +66,7 @@ if TYPE_CHECKING:
 OWN_NAMES = ("MISS", "READ_ERRORS", "function", "plain", "compiled", "error", "unneeded")  # of every generated function
 
 
-class OutputGraph(OutsideValues, TensorQuestions, GradSwitches):
+class OutputGraph(DataNumbers, OutsideValues, TensorQuestions, GradSwitches):
     """Everything that is collected while one frame, with all that is inlined into it, is traced."""
 
     def __init__(
@@ -81,11 +82,13 @@ class OutputGraph(OutsideValues, TensorQuestions, GradSwitches):
         self.sizes = SymbolicSizes(policy or SizePolicy(), self._line_being_traced)
         self.size_nodes = SizeNodes(self.graph, self._size_placeholder, self._size_meta)
         self.size_inputs: list[SizeInput] = []
+        self.places: dict[Symbol, tuple[Node, int]] = {}
+        self.checked: dict[Relation, Node] = {}
         self.names = Namespace({*argument_names, *OWN_NAMES})
         self.guards = GuardSet()
         self.lookups = Lookups()  # on classes
         self.side_effects = SideEffects(lambda: self.frames[0].source_line())
-        self.fakes = FakeMode(lambda: guard_random_stream(self.guards, self.names))
+        self.fakes = FakeMode(lambda: guard_random_stream(self.guards, self.names), self.new_data_size)
         self.frames: list[SymbolicInterpreter] = []
         self.inputs: list[TensorVariable] = []
         self.generators: list[GeneratorVariable] = []  # that the program made
@@ -179,6 +182,8 @@ class OutputGraph(OutsideValues, TensorQuestions, GradSwitches):
         return self.size_nodes.argument(number)
 
     def _size_placeholder(self, symbol: Symbol) -> Node:
+        if symbol in self.sizes.env.unbacked:
+            return self.data_size_node(symbol)
         node = self._placeholder(symbol.name)
         source = self.sizes.sources[symbol]
         node.meta["source"] = source
@@ -201,22 +206,25 @@ class OutputGraph(OutsideValues, TensorQuestions, GradSwitches):
         name = target if isinstance(target, str) else getattr(target, "__name__", repr(target))
         places = places_asked(self, name, args, fake_args, fake_kwargs) if name in MAY_ASK_FOR_PLACE else []
         written_before = len(self.fakes.written)
-        self.fakes.may_raise = False
+        self.fakes.may_raise = self.fakes.needs_data = False
         result = self._run_fake(name, _method(target) if kind == "call_method" else target, fake_args, fake_kwargs)
         if places:
             check_window(result, places)
         if is_plain(result) and result is not None and len(self.fakes.written) == written_before:
             return self.from_python(result)  # a question about shapes, answered now
+        if self.sizes.env.unbacked:
+            self.write_checks()
         node = self.graph.create_node(kind, target, graph_args, graph_kwargs)
+        if self.fakes.needs_data:
+            node.meta["needs_data"] = True
         self.has_steps = self.has_steps or is_graph_step(target)
         if self.fakes.may_raise or not _is_operation(target):
-            node.meta.update(may_raise=True, handled=self._is_handled())
+            node.meta.update(may_raise=True, handled=self.is_handled())
             self.fakes.written_first = frozenset(self.fakes.written)
-        return self._result(node, result)
-
-    def _is_handled(self) -> bool:
-        """Whether the line being traced stands in a try or with block, here or in a caller."""
-        return any(frame.program.handler_of(frame.current) is not None for frame in self.frames)
+        tracked = self._result(node, result)
+        if self.sizes.env.unbacked:
+            self.write_checks()
+        return tracked
 
     def _run_fake(self, name: str, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         try:
@@ -246,6 +254,8 @@ class OutputGraph(OutsideValues, TensorQuestions, GradSwitches):
         known = self.tensors_by_fake.get(id(fake))
         if known is None:
             known = self.tensors_by_fake[id(fake)] = TensorVariable(node, fake, type(fake))
+            if self.sizes.env.unbacked:
+                self.bind_data_sizes(node, fake)
         return known
 
     def _several(self, node: Node, values: Any) -> Value:
@@ -263,6 +273,7 @@ class OutputGraph(OutsideValues, TensorQuestions, GradSwitches):
 
     def forget_erased_nodes(self, kept: set[Node]) -> None:
         """After part of the graph was taken out again: its tensors and sizes are gone."""
+        self.forget_data_numbers(kept)
         self.tensors_by_fake = {fake: t for fake, t in self.tensors_by_fake.items() if t.node in kept}
         self.size_inputs = [size for size in self.size_inputs if size.node in kept]
         self.size_nodes.keep(kept)

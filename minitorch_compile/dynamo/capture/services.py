@@ -38,9 +38,11 @@ from minitorch_compile.dynamo.variables.functions import polyfills
 from minitorch_compile.dynamo.variables.functions.functions import FunctionVariable, PartialVariable
 from minitorch_compile.dynamo.variables.objects.class_lookup import has_method, look_up
 from minitorch_compile.dynamo.variables.objects.enum_members import MemberVariable
+from minitorch_compile.dynamo.variables.tensors.data_numbers import DataNumberVariable
 from minitorch_compile.dynamo.variables.tensors.sym_int import SymIntVariable
 from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
 from minitorch_compile.dynamo.variables.tracer import Tracer
+from minitorch_compile.symbolic import GuardOnDataDependentSymNode
 from minitorch_compile.tensor import Size
 
 if TYPE_CHECKING:
@@ -79,7 +81,7 @@ class TracerServices(Tracer):
         """A real operation on constants; what it raises, the program gets."""
         try:
             return function(*args, **kwargs)
-        except (Unsupported, ObservedException):
+        except (Unsupported, ObservedException, GuardOnDataDependentSymNode):
             raise
         except Exception as error:  # noqa: BLE001  whatever it is, the program would get it too
             self.raise_real(error)
@@ -251,7 +253,7 @@ class TracerServices(Tracer):
     def graph_argument(self, value: Value) -> Any:
         """What stands for a value among the arguments of a node: a node, a constant, or a nesting of those."""
         tracked = value.realize()
-        if isinstance(tracked, TensorVariable):
+        if isinstance(tracked, (TensorVariable, DataNumberVariable)):
             return tracked.node
         if isinstance(tracked, SymIntVariable):
             return self.output.size_argument(tracked.number)

@@ -28,7 +28,7 @@ from minitorch_compile.dynamo.bytecode.instructions import NULL, Program
 from minitorch_compile.dynamo.capture.expectations import Expectation, expected_outcome
 from minitorch_compile.dynamo.capture.import_hooks import ImportHooks
 from minitorch_compile.dynamo.capture.suspending_hooks import SuspendingHooks
-from minitorch_compile.dynamo.errors import SourceLine, Unsupported
+from minitorch_compile.dynamo.errors import SourceLine, Unsupported, UserError
 from minitorch_compile.dynamo.guards import content_guards
 from minitorch_compile.dynamo.guards.library_members import same_global
 from minitorch_compile.dynamo.guards.source import ConstantSource, ItemSource
@@ -39,9 +39,11 @@ from minitorch_compile.dynamo.variables.functions.skipped_modules import is_libr
 from minitorch_compile.dynamo.variables.objects.class_lookup import is_fixed
 from minitorch_compile.dynamo.variables.scope import CellVariable, GlobalsVariable
 from minitorch_compile.dynamo.variables.side_effects import DELETED
+from minitorch_compile.dynamo.variables.tensors.data_numbers import expect_truth, is_told_by_data
 from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
 from minitorch_compile.dynamo.variables.tracer import Tracer
 from minitorch_compile.own_builtins import ORIGINAL, SCOPE
+from minitorch_compile.symbolic import GuardOnDataDependentSymNode
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.capture.output_graph import OutputGraph
@@ -92,6 +94,8 @@ class SymbolicInterpreter(SuspendingHooks, ImportHooks):
         except Unsupported as error:
             error.stack = (self.source_line(), *error.stack)
             raise
+        except GuardOnDataDependentSymNode as error:
+            raise UserError.of(error.question, self.source_line()) from error
 
     def _log_step(self) -> None:
         inst = self.instructions[self.index]
@@ -242,6 +246,10 @@ class SymbolicInterpreter(SuspendingHooks, ImportHooks):
             outcome = expected_outcome(self.program, self.current)
             if outcome is not None:
                 self.output.expectations.append(Expectation(tracked, outcome))
+                return outcome
+        elif is_told_by_data(tracked):
+            outcome = expected_outcome(self.program, self.current)
+            if outcome is not None and expect_truth(self, tracked, outcome):
                 return outcome
         return tracked.truth(self)
 

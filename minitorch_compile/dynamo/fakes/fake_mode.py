@@ -15,8 +15,10 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from minitorch_compile.dynamo.errors import Unsupported
+from minitorch_compile.dynamo.fakes.data_sizes import DataSizes
 from minitorch_compile.dynamo.fakes.fallible_operations import may_raise
 from minitorch_compile.fx.arguments import map_aggregate
+from minitorch_compile.symbolic import Range, SymInt
 from minitorch_compile.tensor import Op
 from minitorch_compile.tensor.dispatch import dispatch
 from minitorch_compile.tensor.grad_mode import state as grad_state
@@ -34,14 +36,19 @@ class FakeMode:
     that in-place operations changed, `written_with_grad` those changed in grad mode, `behind_data` those of tensors
     whose `.data` was read: a graph can't write there as `.data` does, unseen by autograd. `may_raise` is set by an
     operation whose success depends on data, and `written_first` has the storages that were written to before the last
-    such operation.
+    such operation. `new_size` makes a symbol for a size that data decide.
     """
 
-    def __init__(self, on_draw: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self, on_draw: Callable[[], None] = lambda: None, new_size: Callable[[Range], SymInt | None] = lambda _: None
+    ) -> None:
         self.on_draw = on_draw  # called where the program draws random numbers
+        self.new_size = new_size
+        self._data_sizes: DataSizes | None = None
         self.written: set[Storage] = set()
         self.written_with_grad: set[Storage] = set()
         self.may_raise = False
+        self.needs_data = False  # whether the data decided a size of what was computed since
         self.written_first: frozenset[Storage] = frozenset()
         self.behind_data: set[Storage] = set()
 
@@ -66,6 +73,10 @@ class FakeMode:
                 )
         self.may_raise = self.may_raise or may_raise(op, (*args, *kwargs.values()))
         if op.kind in MAKES_DATA or has_fake((args, kwargs)):
+            if getattr(op, "shape_depends_on_data", False):
+                self.needs_data = True
+                self._data_sizes = self._data_sizes or DataSizes(self.new_size)
+                return self._data_sizes.result(op, op.bind(args, kwargs))
             return op.meta(*args, **kwargs)
         return op.run(args, kwargs)
 

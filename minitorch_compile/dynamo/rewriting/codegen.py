@@ -30,6 +30,8 @@ from minitorch_compile.dynamo.variables.lazy import LazyVariable
 from minitorch_compile.dynamo.variables.objects.methods import BuiltinMethodVariable
 from minitorch_compile.dynamo.variables.rebuilding import IT, Computed, Description, Held, Made, Part, Read, Template
 from minitorch_compile.dynamo.variables.side_effects import Effect
+from minitorch_compile.dynamo.variables.tensors.data_numbers import DataNumberVariable
+from minitorch_compile.dynamo.variables.tensors.sym_int import SymIntVariable
 from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
 
 if TYPE_CHECKING:
@@ -44,7 +46,7 @@ class Codegen:
         self.output = output
         self.reader = SourceReader(output.names)
         self.body: list[str] = []
-        self.graph_outputs: dict[str, TensorVariable] = {}
+        self.graph_outputs: dict[str, TensorVariable | SymIntVariable | DataNumberVariable] = {}
         self._made: dict[int, str] = {}  # id of a tracker -> the variable that holds its value
         self._building: set[int] = set()
         self._last_place: str = ""
@@ -96,8 +98,7 @@ class Codegen:
             return self.read(value.source)
         if isinstance(value, (ConstantVariable, BuiltinMethodVariable)):  # `items.append`: a new object each time, too
             description = value.reconstruct(self.output)
-            assert isinstance(description, Template)
-            return self.written(description)
+            return self.written(description) if isinstance(description, Template) else self._make(value)
         return self._make(value)
 
     def has_made(self, tracker: VariableTracker) -> bool:
@@ -121,7 +122,7 @@ class Codegen:
     def _follow(self, description: Description, tracker: VariableTracker) -> str:
         """Does what the tracker's description says."""
         if isinstance(description, Computed):
-            assert isinstance(tracker, TensorVariable)
+            assert isinstance(tracker, (TensorVariable, SymIntVariable, DataNumberVariable))
             variable = self._name(tracker, "out")
             self.graph_outputs[variable] = tracker
         else:

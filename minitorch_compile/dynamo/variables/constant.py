@@ -23,7 +23,7 @@ import numpy as np
 
 from minitorch_compile.dynamo.execution.concrete import CONVERT, UNARY
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
-from minitorch_compile.dynamo.variables.rebuilding import Held, Template
+from minitorch_compile.dynamo.variables.rebuilding import Description, Held, Template
 from minitorch_compile.tensor.memory.device import device
 from minitorch_compile.tensor.memory.memory_format import layout, memory_format
 from minitorch_compile.tensor.numerics.dtype import dtype
@@ -169,7 +169,7 @@ class ConstantVariable(VariableTracker):
     def to_text(self, tracer: Tracer, conversion: str) -> str:
         return str(tracer.compute(CONVERT[conversion], self.value))
 
-    def reconstruct(self, output: Output) -> Template:
+    def reconstruct(self, output: Output) -> Description:
         value = self.value
         if has_literal(value):
             return Template(repr(value))

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
     from minitorch_compile.dynamo.variables.tensors.torch_function import Overrides
     from minitorch_compile.fx import Graph, Node
-    from minitorch_compile.symbolic import SymInt
+    from minitorch_compile.symbolic import Relation, SymInt
     from minitorch_compile.tensor.memory.storage import Storage
     from minitorch_compile.tensor.tensor_base import TensorBase
 
@@ -247,6 +247,24 @@ class Output:
 
     def forget_erased_nodes(self, kept: set[Node]) -> None:
         """After part of the graph was taken out again: its tensors and sizes are gone."""
+        raise NotImplementedError
+
+    # --- numbers that the data decide ---------------------------------------------------------------------------------
+
+    def item_of(self, tensor: TensorVariable) -> Value | None:
+        """tensor.item() as a number of the graph, None if the graph is to break."""
+        raise NotImplementedError
+
+    def whole_number(self, function: Callable[..., Any], args: list[Value]) -> Value:
+        """What a function makes of such numbers, if it is a whole number."""
+        raise NotImplementedError
+
+    def number_node(self, function: Callable[..., Any], args: list[Value], seen: Any) -> Node:
+        """Arithmetic of such numbers, or a comparison, as a node. `seen` has the type of the result."""
+        raise NotImplementedError
+
+    def expect(self, relation: Relation) -> None:
+        """Holds from now on: the graph checks it."""
         raise NotImplementedError
 
     # --- tensors ------------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from minitorch_compile.nn.functional.loss_reduction import check_reduction, reduced, reduction_word
+from minitorch_compile.symbolic import expect_equal
 from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.dispatch.declare import functional
 from minitorch_compile.tensor.dispatch.dispatch import stacks
@@ -103,7 +104,7 @@ def _check_classes(input: Any, target: Any, weight: Any, ignore_index: int) -> N
 
 
 def _check_target_sizes(input: Any, target: Any) -> None:
-    if len(input.sizes) > 1 and target.sizes and input.sizes[0] != target.sizes[0]:
+    if len(input.sizes) > 1 and target.sizes and not expect_equal(input.sizes[0], target.sizes[0]):
         raise ValueError(
             f"Expected input batch_size ({input.sizes[0]}) to match target batch_size ({target.sizes[0]})."
         )
@@ -148,7 +149,7 @@ def cross_entropy(
     if not 0.0 <= label_smoothing <= 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
     log_probabilities = ops.log_softmax(input, class_dim(input))
-    if tuple(target.sizes) == tuple(input.sizes):
+    if len(target.sizes) == len(input.sizes) and tuple(target.sizes) == tuple(input.sizes):
         if ignore_index >= 0:
             raise RuntimeError("cross_entropy: ignore_index is not supported for floating point target")
         return _of_probabilities(log_probabilities, target, weight, word, label_smoothing)

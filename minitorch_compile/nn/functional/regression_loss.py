@@ -12,6 +12,7 @@ import math
 from typing import Any
 
 from minitorch_compile.nn.functional.loss_reduction import check_reduction, reduced, reduction_word, weighted_mean
+from minitorch_compile.symbolic import expect_equal_sizes
 from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.dispatch.declare import functional
 from minitorch_compile.tensor.ops.checked_values import checked
@@ -19,7 +20,7 @@ from minitorch_compile.user_warnings import warn_user
 
 
 def _warn_of_broadcasting(input: Any, target: Any) -> None:
-    if tuple(input.sizes) != tuple(target.sizes):
+    if not expect_equal_sizes(input.sizes, target.sizes):
         warn_user(
             f"Using a target size ({target.sizes}) that is different to the input size ({input.sizes}). This will"
             " likely lead to incorrect results due to broadcasting. Please ensure they have the same size."

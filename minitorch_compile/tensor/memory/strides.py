@@ -19,6 +19,8 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
+from minitorch_compile.symbolic import expect_equal, is_unbacked
+
 Ints = tuple[int, ...]
 
 
@@ -42,7 +44,7 @@ def _row_major_strides(sizes: Ints) -> Ints:
     strides, step = [], 1
     for size in reversed(sizes):
         strides.append(step)
-        step *= max(size, 1)
+        step *= max(size, 1) if type(size) is int or not is_unbacked(size) else size
     return tuple(reversed(strides))
 
 
@@ -97,14 +99,16 @@ def _common_sizes(*shapes: Sequence[int]) -> Ints:
     result = [1] * ndim
     for shape in shapes:
         for dim, size in enumerate(shape, ndim - len(shape)):
-            if size != 1 and size != result[dim]:
-                if result[dim] != 1:
-                    raise RuntimeError(
-                        f"The size of tensor a ({result[dim]}) must match the size of tensor b ({size}) at"
-                        f" non-singleton dimension {dim}"
-                        f": the sizes {', '.join(str(list(s)) for s in shapes)} don't broadcast"
-                    )
+            if size == 1:
+                continue
+            if result[dim] == 1:
                 result[dim] = size
+            elif not expect_equal(size, result[dim]):
+                raise RuntimeError(
+                    f"The size of tensor a ({result[dim]}) must match the size of tensor b ({size}) at"
+                    f" non-singleton dimension {dim}"
+                    f": the sizes {', '.join(str(list(s)) for s in shapes)} don't broadcast"
+                )
     return tuple(result)
 
 

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from minitorch_compile.symbolic import SymInt
-from minitorch_compile.tensor.memory.strides import Ints, contiguous_strides, is_dense, numel
+from minitorch_compile.symbolic import SymInt, expect_at_most, expect_equal, is_unbacked
+from minitorch_compile.tensor.memory.strides import Ints, contiguous_strides, is_contiguous, is_dense, numel
 
 
 def infer_sizes(sizes: Sequence[int], count: int) -> Ints:
@@ -30,7 +30,8 @@ def infer_sizes(sizes: Sequence[int], count: int) -> Ints:
         raise RuntimeError(
             f"cannot reshape tensor of {count} elements into shape {list(sizes)}: the size of -1 is ambiguous"
         )
-    if (count % known if unknown else count != known) if known else count:
+    fits = (expect_equal(count % known, 0) if unknown else expect_equal(count, known)) if known else not count
+    if not fits:
         raise RuntimeError(f"shape '{list(sizes)}' is invalid for input of size {count}")
     return tuple(count // known if size == -1 else size for size in sizes)
 
@@ -50,7 +51,7 @@ def _clipped(place: int, size: int) -> int:
     if place < 0:
         place = place + size
         return place if place >= 0 else 0
-    return size if place > size else place
+    return place if expect_at_most(place, size) else size
 
 
 def view_strides(sizes: Ints, strides: Ints, target: Ints) -> Ints | None:
@@ -61,6 +62,8 @@ def view_strides(sizes: Ints, strides: Ints, target: Ints) -> Ints | None:
     """
     if 0 in sizes:
         return strides if sizes == target else contiguous_strides(target)
+    if any(map(is_unbacked, (*sizes, *target))) and is_contiguous(sizes, strides):
+        return contiguous_strides(target)
     result = [0] * len(target)
     new_dim = len(target) - 1
     step = strides[-1] if strides else 1

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from minitorch_compile import logs
-from minitorch_compile.symbolic import ShapeEnv, SymInt
+from minitorch_compile.symbolic import GuardOnDataDependentSymNode, ShapeEnv, SymInt
 from minitorch_compile.tensor.memory.size import Size
 from minitorch_compile.tensor.tensor_base import FakeDataError, TensorBase, fake_like
 
@@ -75,9 +75,8 @@ def specializing(
     try:
         return call(*args, **kwargs)
     except Exception as error:
-        if isinstance(error, (FakeDataError, NotImplementedError, *passing)) or not any(
-            True for _ in unknown_sizes((args, kwargs))
-        ):
+        no_sizes = (FakeDataError, NotImplementedError, GuardOnDataDependentSymNode, *passing)
+        if isinstance(error, no_sizes) or not any(True for _ in unknown_sizes((args, kwargs))):
             raise
         log(f"{getattr(call, '__name__', call)} is done with known sizes, after {type(error).__name__}: {error}")
         known_args, known_kwargs = with_known_sizes((list(args), dict(kwargs)))

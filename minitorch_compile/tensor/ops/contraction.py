@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from minitorch_compile.symbolic import expect_equal
 from minitorch_compile.tensor.cpu import blas
 from minitorch_compile.tensor.dispatch.declare import composite, kernel_op
 from minitorch_compile.tensor.dispatch.number_arguments import coefficient
@@ -69,7 +70,7 @@ def _check(name: str, x: TensorBase, y: TensorBase, ndim: int, names: tuple[str,
 
 
 def _check_inner(name: str, x: TensorBase, y: TensorBase, names: tuple[str, str]) -> None:
-    if x.sizes[-1] != y.sizes[-2]:
+    if not expect_equal(x.sizes[-1], y.sizes[-2]):
         raise RuntimeError(
             f"{name}: the inner sizes differ: {names[0]} is {list(x.sizes)}, {names[1]} is {list(y.sizes)};"
             f" {names[0]}.size(-1) = {x.sizes[-1]} must equal {names[1]}.size(-2) = {y.sizes[-2]}."
@@ -148,7 +149,7 @@ def matmul(input: Tensor, other: Tensor) -> Any:
 
 def _with_vector(x: Any, y: Any) -> Any:
     inner = y.sizes[-2] if len(y.sizes) > 1 else y.sizes[0]
-    if x.sizes[-1] != inner:
+    if not expect_equal(x.sizes[-1], inner):
         raise RuntimeError(
             f"matmul: the inner sizes differ: input is {list(x.sizes)}, other is {list(y.sizes)}; {x.sizes[-1]} must"
             f" equal {inner}."

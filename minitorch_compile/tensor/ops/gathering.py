@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from minitorch_compile.symbolic import expect_at_most
 from minitorch_compile.tensor.dispatch.declare import composite, kernel_op
 from minitorch_compile.tensor.dispatch.op import Array, Scalar, Tensor
 from minitorch_compile.tensor.memory.dimensions import wrap_dim
@@ -95,7 +96,7 @@ def _check_source(name: str, input: TensorBase, dim: int, index: TensorBase, src
         raise TypeError(f"{name}(): argument 'src' must be Tensor, not {type(src).__name__}")
     if src.dtype is not input.dtype:
         raise RuntimeError(f"{name}(): Expected self.dtype to be equal to src.dtype, got {input.dtype} and {src.dtype}")
-    if 0 not in index.sizes and any(i > n for i, n in zip(index.sizes or (1,), src.sizes or (1,), strict=False)):
+    if 0 not in index.sizes and not all(map(expect_at_most, index.sizes or (1,), src.sizes or (1,))):
         raise RuntimeError(
             f"{name}: src must have at least the sizes of index {list(index.sizes)}, got {list(src.sizes)}"
         )

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from minitorch_compile.symbolic import expect_equal_sizes
 from minitorch_compile.tensor.dispatch.declare import composite
 from minitorch_compile.tensor.dispatch.dispatch import stacks
 from minitorch_compile.tensor.dispatch.number_arguments import coefficient
@@ -92,7 +93,7 @@ def _source(name: str, input: TensorBase, dim: int, index: TensorBase, source: T
         )
     at = wrap_dim(dim, len(input.sizes))
     wanted = [numel(index.sizes) if d == at else n for d, n in enumerate(input.sizes)]
-    if input.sizes and source.sizes and list(source.sizes) != wanted:
+    if input.sizes and source.sizes and not expect_equal_sizes(source.sizes, wanted):
         error = IndexError if name == "index_copy" else RuntimeError
         raise error(f"{name}(): source must have sizes {wanted}, as index and self ask, but got {list(source.sizes)}")
     return source

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from minitorch_compile.symbolic import expect_equal_sizes
 from minitorch_compile.tensor.dispatch.declare import alias, composite, kernel_op
 from minitorch_compile.tensor.dispatch.op import Array, Tensor
 from minitorch_compile.tensor.memory.dimensions import wrap_dim
@@ -81,7 +82,7 @@ def _cat_rule(tensors: Sequence[TensorBase], dim: int = 0) -> TensorBase:
 
 def _alike_but_for(dim: int, a: Sequence[int], b: Sequence[int]) -> bool:
     """Whether sizes agree in all dimensions but one."""
-    return len(a) == len(b) and a[:dim] == b[:dim] and a[dim + 1 :] == b[dim + 1 :]
+    return expect_equal_sizes((*a[:dim], *a[dim + 1 :]), (*b[:dim], *b[dim + 1 :]))
 
 
 def _cat_strides(tensors: Sequence[TensorBase], sizes: tuple[int, ...]) -> tuple[int, ...]:
@@ -126,7 +127,7 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Any:
     _check_list("stack", tensors)
     at = wrap_dim(dim, len(tensors[0].sizes) + 1)
     for position, t in enumerate(tensors):
-        if t.sizes != tensors[0].sizes:
+        if not expect_equal_sizes(t.sizes, tensors[0].sizes):
             raise RuntimeError(
                 f"stack: expects each tensor to be equal size, but got {list(tensors[0].sizes)} at entry 0 and"
                 f" {list(t.sizes)} at entry {position}"

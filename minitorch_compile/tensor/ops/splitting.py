@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from minitorch_compile.symbolic import WHOLE, whole
+from minitorch_compile.symbolic import WHOLE, expect_at_most, expect_equal, whole
 from minitorch_compile.tensor.dispatch.declare import composite
 from minitorch_compile.tensor.dispatch.op import Tensor
 from minitorch_compile.tensor.memory.dimensions import wrap_dim
@@ -86,7 +86,7 @@ def split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) ->
     """Consecutive parts of a dimension, of the given sizes. RuntimeError unless they add up."""
     n = _size_along("split_with_sizes", input, dim)
     sections = [whole(length) for length in split_sizes]
-    if sum(sections) != n or any(length < 0 for length in sections):
+    if not expect_equal(sum(sections), n) or not all(expect_at_most(0, length) for length in sections):
         raise RuntimeError(
             f"split_with_sizes expects split_sizes to be non-negative and to sum exactly to {n} (input tensor's size at"
             f" dimension {dim}), but got split_sizes={sections}"

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from minitorch_compile.symbolic import WHOLE, whole
+from minitorch_compile.symbolic import WHOLE, expect_index, is_unbacked, sym_max, whole
 from minitorch_compile.tensor.dispatch.declare import register, view
 from minitorch_compile.tensor.dispatch.op_families import ViewOp
 from minitorch_compile.tensor.memory.dimensions import wrap_dim
@@ -202,7 +202,7 @@ def select(input: TensorBase, dim: int, index: int) -> Layout:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
     at, index = wrap_dim(dim, len(input.sizes)), whole(index)
     n = input.sizes[at]
-    if not -n <= index < n:
+    if not (-n <= index < n if type(index) is type(n) is int else expect_index(index, n)):
         raise IndexError(f"index {index} is out of bounds for dimension {at} with size {n}")
     offset = input.offset + (index + n if index < 0 else index) * input.strides[at]
     return [*input.sizes[:at], *input.sizes[at + 1 :]], [*input.strides[:at], *input.strides[at + 1 :]], offset
@@ -217,8 +217,9 @@ def slice(input: TensorBase, dim: int = 0, start: int | None = None, end: int | 
         raise ValueError(f"slice: step must be greater than zero, got {step}; use flip to reverse a dimension")
     first, last = clipped_range(start, end, input.sizes[at])
     sizes, strides = list(input.sizes), list(input.strides)
-    sizes[at] = max(0, -(-(last - first) // step))
-    offset = input.offset + (first * strides[at] if sizes[at] else 0)
+    length = -(-(last - first) // step)
+    sizes[at] = sym_max(0, length) if is_unbacked(length) else max(0, length)
+    offset = input.offset + (first * strides[at] if is_unbacked(length) or sizes[at] else 0)
     strides[at] *= step
     return sizes, strides, offset
 

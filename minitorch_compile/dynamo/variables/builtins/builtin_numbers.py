@@ -24,12 +24,15 @@ from minitorch_compile.dynamo.variables.objects.classes import ClassVariable
 from minitorch_compile.dynamo.variables.objects.enum_members import MemberVariable
 from minitorch_compile.dynamo.variables.objects.objects import UserObjectVariable
 from minitorch_compile.dynamo.variables.objects.special_answers import judged
+from minitorch_compile.dynamo.variables.tensors.data_numbers import DataNumberVariable, converted
+from minitorch_compile.dynamo.variables.tensors.sym_int import SymIntVariable
 from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.variables.tracer import Tracer
 
 Rule = Callable[..., Value]
+NUMBERS = (int, float, operator.index)
 NUMBER_METHODS = (
     "__int__", "__float__", "__complex__", "__index__", "__abs__", "__round__", "__trunc__", "__floor__", "__ceil__",
     "__divmod__", "__rdivmod__", "__bytes__", "__iter__", "__pow__",
@@ -41,7 +44,14 @@ def _computed(function: Any, special_method: str = "") -> Rule:
 
     def rule(tracer: Tracer, *args: Value, **kwargs: Value) -> Value:
         first = args[0].realize() if args else None
+        if isinstance(first, (SymIntVariable, DataNumberVariable)) and len(args) == 1:
+            number = converted(tracer, first, function)
+            if number is not None:
+                return number
         if isinstance(first, TensorVariable):
+            number = tracer.output.item_of(first) if function in NUMBERS else None
+            if number is not None:
+                return rule(tracer, number)
             raise Unsupported(
                 "data-dependent-value",
                 f"{function.__name__}() of a tensor needs its data, which does not exist while tracing.",

@@ -23,7 +23,7 @@ from minitorch_compile.dynamo.guards.source import Source
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.lazy import LazyVariable
-from minitorch_compile.dynamo.variables.rebuilding import Read, Template, call, commas
+from minitorch_compile.dynamo.variables.rebuilding import Description, Read, Template, call, commas
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.variables.tracer import Output, Tracer
@@ -46,14 +46,14 @@ class NumberVariable(ConstantVariable):
     """An int or float. Asking for its `value` guards it."""
 
     def __init__(
-        self, output: Output, seen: Any, source: Source, inputs: Iterable[tuple[str, int]] | None = None
+        self, output: Output, seen: Any, source: Source | None, inputs: Iterable[tuple[str, int]] | None = None
     ) -> None:
         VariableTracker.__init__(self, source)
         self.output = output
         self.seen = seen
         self.pinned = False
         # The paths of the whole numbers that it is computed from: if they change, they need not be pinned again.
-        self.inputs = frozenset([(source.name(), seen)] if inputs is None else inputs)
+        self.inputs = frozenset([(source.name(), seen)] if inputs is None and source is not None else inputs or ())
 
     @property
     def value(self) -> Any:
@@ -99,7 +99,7 @@ class NumberVariable(ConstantVariable):
     def format(self, tracer: Tracer, spec: str) -> str:
         return format(self.value, spec)
 
-    def reconstruct(self, output: Output) -> Template:
+    def reconstruct(self, output: Output) -> Description:
         if self.pinned:
             return super().reconstruct(output)
         assert self.source is not None

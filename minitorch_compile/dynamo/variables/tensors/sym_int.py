@@ -20,12 +20,15 @@ import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from minitorch_compile.dynamo.errors import UserError
 from minitorch_compile.dynamo.execution.concrete import BINARY, COMPARE
 from minitorch_compile.dynamo.guards.source import Source
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
-from minitorch_compile.dynamo.variables.rebuilding import Read, Template
+from minitorch_compile.dynamo.variables.rebuilding import Computed, Description, Read, Template
+from minitorch_compile.dynamo.variables.tensors.data_numbers import data_arithmetic, data_comparison, is_told_by_data
 from minitorch_compile.dynamo.variables.tensors.numbers import ExpressionSource, NumberVariable
+from minitorch_compile.fx import Node
 from minitorch_compile.symbolic import SymInt
 
 if TYPE_CHECKING:
@@ -40,7 +43,9 @@ class SymIntVariable(NumberVariable):
 
     def __init__(self, output: Output, number: SymInt) -> None:
         self.number = number
-        super().__init__(output, number.hint, self._source_of(output, number), inputs=())
+        self.is_unbacked = number.env.is_unbacked(number.expression)
+        seen, source = (None, None) if self.is_unbacked else (number.hint, self._source_of(output, number))
+        super().__init__(output, seen, source, inputs=())
 
     @staticmethod
     def _source_of(output: Output, number: SymInt) -> Source:
@@ -51,7 +56,19 @@ class SymIntVariable(NumberVariable):
 
     @property
     def value(self) -> int:
+        if is_told_by_data(self):
+            raise UserError.of(self.number)
         return int(self.number)
+
+    @property
+    def node(self) -> Node:
+        """The node that gives it, if the data tell it."""
+        node = self.output.size_argument(self.number)
+        assert isinstance(node, Node)
+        return node
+
+    def python_type(self) -> type:
+        return int
 
     def __repr__(self) -> str:
         return f"<size {self.number}>"
@@ -60,15 +77,19 @@ class SymIntVariable(NumberVariable):
         return f"the size {self.number}"
 
     def truth(self, tracer: Tracer) -> bool:
+        if is_told_by_data(self):
+            return tracer.truth(tracer.compare("!=", self, ConstantVariable(0)))
         return bool(self.number)
 
     def unary(self, tracer: Tracer, op: str) -> Value:
         return tracer.output.from_python(-self.number) if op == "-" else super().unary(tracer, op)
 
-    def reconstruct(self, output: Output) -> Template:
+    def reconstruct(self, output: Output) -> Description:
         constant = self.number.expression.constant
         if constant is not None:
             return Template(repr(constant))
+        if is_told_by_data(self):
+            return Computed()
         assert self.source is not None
         return Template(Read(self.source))
 
@@ -76,20 +97,24 @@ class SymIntVariable(NumberVariable):
 def size_arithmetic(tracer: Tracer, op: str, left: VariableTracker, right: VariableTracker) -> Value | None:
     """left op right where one of them is a size; None if this is no arithmetic of whole numbers."""
     if not (_is_open(left) or _is_open(right)):
-        return None
+        return data_arithmetic(tracer, op, left, right)
     a, b = operand(left), operand(right)
     if a is None or b is None:
-        return None
+        return data_arithmetic(tracer, op, left, right)
     if op in WHOLE_OPERATORS or (op == "**" and type(b) is int and b >= 0):
         return tracer.output.from_python(tracer.compute(BINARY[op], a, b))
+    if op == "/" and (is_told_by_data(left) or is_told_by_data(right)):
+        return data_arithmetic(tracer, op, left, right)
     if op == "/" and b != 0:
         text = f"({_text(left)} / {_text(right)})"
         return NumberVariable(tracer.output, _hint(a) / _hint(b), ExpressionSource(text), inputs=())
     return None
 
 
-def size_comparison(tracer: Tracer, op: str, left: VariableTracker, right: VariableTracker) -> ConstantVariable | None:
+def size_comparison(tracer: Tracer, op: str, left: VariableTracker, right: VariableTracker) -> Value | None:
     """The outcome of a comparison of which one side is a size; None if the other is no whole number."""
+    if is_told_by_data(left) or is_told_by_data(right):
+        return data_comparison(tracer, op, left, right)
     if not (_is_open(left) or _is_open(right)):
         return None
     a, b = operand(left), operand(right)

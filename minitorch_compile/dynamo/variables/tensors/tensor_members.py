@@ -14,13 +14,16 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from minitorch_compile import config
 from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.variables.base import Value
+from minitorch_compile.tensor.memory.strides import numel
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
     from minitorch_compile.dynamo.variables.tracer import Tracer
 
+MOST_ITEMS = 100  # of which tolist() makes numbers of the graph
 # Gives None where the call is a node after all.
 Rule = Callable[["Tracer", "TensorVariable", str, list[Value], dict[str, Value]], Value | None]
 
@@ -54,7 +57,6 @@ COMPUTING_METHODS = CONVERSIONS | {f"__{name}__" for name in OPERATORS}
 REFUSED_METHODS = {
     **dict.fromkeys(("item", "tolist", "data_ptr"), "data-dependent-value"),
     **dict.fromkeys(("retain_grad",), "autograd-call"),
-    "nonzero": "data-dependent-shape",
 }
 
 
@@ -64,8 +66,7 @@ def _refused(
     reason = REFUSED_METHODS[name]
     if reason == "autograd-call":
         raise Unsupported(reason, f".{name}() runs or changes the autograd tape.")
-    what = "a shape that depends on the tensor's data" if reason == "data-dependent-shape" else "the tensor's data"
-    raise Unsupported(reason, f".{name}() needs {what}, which does not exist while tracing.")
+    raise Unsupported(reason, f".{name}() needs the tensor's data, which does not exist while tracing.")
 
 
 def _shape(tracer: Tracer, tensor: TensorVariable, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
@@ -102,6 +103,26 @@ def _detach_(
     return tensor if not tensor.fake.requires_grad and not args else None
 
 
+def _item_value(
+    tracer: Tracer, tensor: TensorVariable, name: str, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
+    """A number of the graph, if config.capture_scalar_outputs asks for that."""
+    number = None if args or kwargs else tracer.output.item_of(tensor)
+    return _refused(tracer, tensor, name, args, kwargs) if number is None else number
+
+
+def _list_of_items(
+    tracer: Tracer, tensor: TensorVariable, name: str, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
+    """A number for each element, of a tensor of few."""
+    count = numel(tensor.fake.sizes)
+    if args or kwargs or not config.capture_scalar_outputs or type(count) is not int or count > MOST_ITEMS:
+        return _refused(tracer, tensor, name, args, kwargs)
+    if not tensor.fake.sizes:
+        return tensor.call_method(tracer, "item", [], {})
+    return tracer.build("list", [tracer.call(tracer.load_attr(x, name), [], {}) for x in tracer.each(tensor)])
+
+
 METHODS: dict[str, Rule] = {
     **dict.fromkeys(REFUSED_METHODS, _refused),
     **dict.fromkeys(SHAPE_METHODS, _shape),
@@ -109,4 +130,6 @@ METHODS: dict[str, Rule] = {
     "__len__": _length,
     "new_tensor": _new_tensor,
     "detach_": _detach_,
+    "item": _item_value,
+    "tolist": _list_of_items,
 }
