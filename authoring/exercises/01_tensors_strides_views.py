@@ -317,18 +317,16 @@ def broadcast_sizes(*shapes):
 check("01.5")
 
 # %% tags=["wrong"] step="01.5" says="did not turn them round"
-# -     return tuple(reversed(strides))
-# +     return tuple(strides)
+# -     return tuple([numel([max(size, 1) for size in sizes[dim + 1 :]]) for dim in range(len(sizes))])
+# +     return tuple([numel([max(size, 1) for size in sizes[dim + 1 :]]) for dim in reversed(range(len(sizes)))])
 
 # %% tags=["wrong"] step="01.5" says="one size too far"
-# -         strides.append(step)
-# -         step = step * max(size, 1)
-# +         step = step * max(size, 1)
-# +         strides.append(step)
+# -     return tuple([numel([max(size, 1) for size in sizes[dim + 1 :]]) for dim in range(len(sizes))])
+# +     return tuple([numel([max(size, 1) for size in sizes[dim:]]) for dim in range(len(sizes))])
 
 # %% tags=["wrong"] step="01.5" says="Count a size of 0 as 1"
-# -         step = step * max(size, 1)
-# +         step = step * size
+# -     return tuple([numel([max(size, 1) for size in sizes[dim + 1 :]]) for dim in range(len(sizes))])
+# +     return tuple([numel(sizes[dim + 1 :]) for dim in range(len(sizes))])
 
 # %% tags=["wrong"] step="01.5" says="aligned the shapes at the left"
 # -         for dim, size in enumerate(sizes, len(result) - len(sizes)):

@@ -503,20 +503,20 @@ check("02.8")
 # +         start, stop, step = k.indices(size) if isinstance(k, slice) else (k, k + 1, 1)
 
 # %% tags=["wrong"] step="02.8" says="that dimension is left out"
-# -         if isinstance(k, slice):
-# -             sizes.append(x.sizes[dim])
-# +         sizes.append(x.sizes[dim])
+# -         sizes += [x.sizes[dim]] * isinstance(k, slice)
+# +         sizes += [x.sizes[dim]]
 
 # %% tags=["wrong"] step="02.8" says="The third of slice.indices is the step"
-# -             x = slice_(x, dim, start, stop, step)
-# +             x = slice_(x, dim, start, stop)
+# -             x = slice_(x, dim, start, stop, step) if (start, stop, step) != (0, size, 1) else x
+# +             x = slice_(x, dim, start, stop) if (start, stop, step) != (0, size, 1) else x
 
 # %% tags=["wrong"] step="02.8" says="no negative steps"
 # -         if step < 0:
 # -             raise ValueError("step must be greater than zero")
 
 # %% tags=["wrong"] step="02.8" says="None uses up no dimension of x"
-# -             dim += k is not None
+# -             sizes.append(1)
+# +             sizes.append(1)
 # +             dim += 1
 
 # %% tags=["wrong"] step="02.8" says="don't count it for ..."
@@ -537,7 +537,7 @@ check("02.8")
 # Not everything needs a kernel. `cat` puts tensors side by side along a dimension: `slice_backward(t, dim, size, start, 1)`
 # is t among zeros, in a dimension of that size, from `start` on; the parts are added up. (`accumulate` and `reduce`, of
 # `itertools` and `functools`, are imported.) `power(x, n)` is repeated
-# multiplication for n = 1, 2, 3, ..., and the square root for 0.5; all else is a `NotImplementedError`. `gelu` is
+# multiplication for n = 1, 2, 3, ...; all else is a `NotImplementedError`. `gelu` is
 # x sigmoid(1.5957691216 (x + 0.044715 x^3)). `in_place(op)` makes of `add` what `x.add_(y)` does, which returns x.
 # Operators such as `+` and `**` already work on your tensors: the last lines of the file make methods of all functions.
 
@@ -547,7 +547,7 @@ def cat(tensors, dim=0):
 
 
 def power(x, n):
-    """x * x * ... * x, or a root."""
+    """x * x * ... * x."""
 
 
 def gelu(x):
@@ -574,7 +574,7 @@ check("02.9")
 
 # %% tags=["wrong"] step="02.9" says="rather than go on for ever"
 # -     if type(n) is not int or n < 1:
-# -         raise NotImplementedError(f"x ** {n}: only 0.5, 1, 2, 3, ...")
+# -         raise NotImplementedError(f"x ** {n}: only 1, 2, 3, ...")
 
 # %% tags=["wrong"] step="02.9" says="and 2 sqrt(2 / pi) is 1.5957691216"
 # -     return x * sigmoid(1.5957691216 * (x + 0.044715 * x**3))

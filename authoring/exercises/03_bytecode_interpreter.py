@@ -179,9 +179,9 @@ check("03.2")
 # - A name without `_FORWARD` or `_BACKWARD` in it means the same. `SAME` has three more such names.
 # - What is in `MEANS` is found there. `CALL_INTRINSIC_1` is found in `INTRINSIC`, by `inst.arg`, if it is there.
 # - Operators become `APPLY (function, count)`, which is given as `applied(function, count)`. So `BINARY_OP`, with `BINARY`, by
-#   `arg`; `COMPARE_OP`, with `COMPARE`, by `argval`; `IS_OP`, whose arg is 1 for `is not`; `CONTAINS_OP`, whose arg is 1 for
-#   `not in`, with `operator.contains`, after a SWAP; and `CONVERT_VALUE`, whose argval is a function of one value.
-# - `RETURN_CONST` is two. `JUMP_IF_TRUE_OR_POP` and its sister are three: `COPY 1`, a `POP_JUMP_IF_TRUE`, `POP_TOP`.
+#   `arg`; `COMPARE_OP`, with `COMPARE`, by `argval`; `IS_OP`, whose arg is 1 for `is not`; and `CONTAINS_OP`, whose arg is 1
+#   for `not in`, with `operator.contains`, after a SWAP.
+# - `KW_NAMES` stays, with its `arg`. `RETURN_CONST` is two. `JUMP_IF_TRUE_OR_POP` and its sister are three: `COPY 1`, a `POP_JUMP_IF_TRUE`, `POP_TOP`.
 #   `DELETE_FAST` is four: load the slot's value, which says whether there is one, store `NULL`, which empties the slot, and
 #   pop the value.
 # - `STORE_FAST_LOAD_FAST`, with `argval` `("a", "b")`, is `STORE_FAST a` and `LOAD_FAST b`; there are three such.
@@ -239,8 +239,8 @@ check("03.3")
 # list of each code object.
 #
 # - The operand of a jump, and of `FOR_ITER`, is an offset in bytes. It becomes the index in your list of what stands there.
-# - Before 3.13, `KW_NAMES` notes names of keywords (`code.co_consts[inst.arg]`) for the next `CALL`. Such a call becomes
-#   `LOAD_CONST names` and `CALL_KW`, as 3.13 writes it.
+# - Before 3.13, `KW_NAMES` notes names of keywords for the `CALL` that comes next. It pushes them, and the call becomes a
+#   `CALL_KW`, as 3.13 writes it.
 # - If `Frame` has no handler for a part, raise `Unsupported`; its message names the instruction, and its line, which is
 #   `inst.positions.lineno`. So too for an async
 #   function: `inspect.CO_COROUTINE` is a bit of `code.co_flags`.
@@ -268,12 +268,13 @@ check("03.4")
 # +         index_of[inst.offset] = len(index_of)
 
 # %% tags=["wrong"] step="03.4" before="3.13" says="and then it is forgotten"
-# -                 op, keywords = "CALL_KW", None
-# +                 op = "CALL_KW"
+# -             result.append(("CALL_KW" if op == "CALL" and result[-1][0] == "KW_NAMES" else op, arg))
+# +             named = any(part == "KW_NAMES" for part, _ in result)
+# +             result.append(("CALL_KW" if op == "CALL" and named else op, arg))
 
-# %% tags=["wrong"] step="03.4" before="3.13" says="KW_NAMES is about the next CALL: LOAD_CONST names"
-# -         if inst.opname == "KW_NAMES":  # before 3.13: the names of the keywords in the call that follows
-# -             keywords = code.co_consts[inst.arg]
+# %% tags=["wrong"] step="03.4" before="3.13" says="KW_NAMES is about the next CALL: it becomes a CALL_KW"
+# -             result.append(("CALL_KW" if op == "CALL" and result[-1][0] == "KW_NAMES" else op, arg))
+# +             result.append((op, arg))
 
 # %% tags=["wrong"] step="03.4" says="Raise Unsupported, and name the instruction"
 # -             if not hasattr(Frame, op):
@@ -531,8 +532,7 @@ check("03.7")
 # `GET_ITER` makes an iterator of the topmost value: `Items` of a list, a tuple or a range, and of all others what `iter`
 # gives, by `apply`. `FOR_ITER target` asks the iterator on top: `self.apply(next, iterator, END)`. An item is pushed above
 # it; at the end the iterator is taken away, and the loop is left. `UNPACK_SEQUENCE count` takes a value apart, by
-# `self.apply(list, value)`, the first item on top; another number of items is a `ValueError`. `UNPACK_EX counts` is for
-# `a, *b, c = ...`: so many before the star (`counts & 255`), a list, and so many behind it (`counts >> 8`).
+# `self.apply(list, value)`, the first item on top; another number of items is a `ValueError`.
 
 
 # %% step="03.8"
@@ -569,10 +569,6 @@ def FOR_ITER(self, target):
 
 
 def UNPACK_SEQUENCE(self, count):
-    ...
-
-
-def UNPACK_EX(self, counts):
     ...
 
 

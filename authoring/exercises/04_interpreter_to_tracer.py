@@ -183,18 +183,13 @@ def merge_common_subexpressions(graph):
 class Node:
     """One call: an op (or "input", or "constant"), arguments that may be nodes, and a fake of the result."""
 
+    inputs = property(lambda self: ...)
+    writes = property(lambda self: ...)
+
     def __init__(self, name, op, args, value):
         ...
 
     def __repr__(self):
-        ...
-
-    @property
-    def inputs(self):
-        ...
-
-    @property
-    def writes(self):
         ...
 
 
@@ -212,12 +207,12 @@ class Graph:
 check("04.2")
 
 # %% tags=["wrong"] step="04.2" says="The number is an argument, and no input"
-# -         return [arg for arg in self.args if isinstance(arg, Node)]
-# +         return list(self.args)
+# -     inputs = property(lambda self: [arg for arg in self.args if isinstance(arg, Node)])
+# +     inputs = property(lambda self: list(self.args))
 
 # %% tags=["wrong"] step="04.2" says="Every op of the class ops.Write writes"
-# -         return isinstance(self.op, Write)
-# +         return str(self.op) == "copy_"
+# -     writes = property(lambda self: isinstance(self.op, Write))
+# +     writes = property(lambda self: str(self.op) == "copy_")
 
 # %% tags=["wrong"] step="04.2" says="Each op is counted by itself"
 # -         count = self.counts[name] = self.counts.get(name, -1) + 1

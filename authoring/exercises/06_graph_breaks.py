@@ -551,7 +551,7 @@ check("06.7")
 class Segment:
     """The instructions from one place to the next break: guards, a compiled graph, and the state that they leave."""
 
-    def __init__(self, frame, backend, dynamic=()):
+    def __init__(self, frame, backend, dynamic=False):
         self.trace = trace = Trace(frame, dynamic)
         trace.run()
         self.guards, self.graph, self.reason = trace.guards, trace.record.graph, getattr(trace, "reason", None)
@@ -597,15 +597,15 @@ check("06.8")
 # it stands, then one instruction for real (`frame.step()`), then the next piece. A piece may end with the frame: then
 # `frame.outcome` is there, a pair of a word and the value that `run` gives. `segment(frame)` gives the piece: from the cache;
 # or made now and put in front of `self.cache.here(frame)`; or None if as many versions are there as the cache's `limit` says, or
-# if making it raises a `Break`. Then the rest of the frame runs for real: `frame.run()`. A new piece is told which inputs are dynamic: `self.dynamic`, or, if that is None,
-# `other_batches(entries, frame)` (step 05.12).
+# if making it raises a `Break`. Then the rest of the frame runs for real: `frame.run()`. A new piece is told whether sizes are formulas:
+# `self.dynamic`.
 
 
 # %% step="06.9"
 class Region:
     """A function, and what was compiled for it."""
 
-    def __init__(self, function, backend=lambda graph: graph.run, dynamic=None):
+    def __init__(self, function, backend=lambda graph: graph.run, dynamic=False):
         self.function, self.backend, self.dynamic, self.cache = function, backend, dynamic, Cache()
 
     def __call__(self, *args, **kwargs):

@@ -379,7 +379,7 @@ check("07.5")
 # ## 07.6 The hook, and its frames
 #
 # `Frame.apply` is how a frame calls anything. A `Tracer` is a frame with another answer to it, and so is a `HookedFrame`: it asks
-# its hook, `self.hook.call(function, *args, **kwargs)`; `call` is your next step. A `FrameHook` begins without `regions`, an
+# its hook, `self.hook.call(function, *args, **kwargs)`; `call` is your next step, and gives each frame its `hook`. A `FrameHook` begins without `regions`, an
 # empty dictionary, and keeps the `backend`. The lesson's hook had to take care not to compile the compiler. Yours need not: what
 # the compiler calls no `HookedFrame` calls.
 
@@ -387,9 +387,6 @@ check("07.5")
 # %% step="07.6"
 class HookedFrame(Frame):
     """A frame with one other answer to `apply`: what it calls, the hook is asked for."""
-
-    def __init__(self, hook, function, args, kwargs):
-        """A frame of this function, which knows the hook."""
 
     def apply(self, function, *args, **kwargs):
         """The hook answers."""
@@ -413,12 +410,6 @@ check("07.6")
 # - return self.hook.call(function, *args, **kwargs)
 # + return self.hook.call(function, *args, *kwargs.values())
 
-# %% tags=["wrong"] step="07.6" says="All other frames are as they were"
-# - super().__init__(function, args, kwargs)
-# - self.hook = hook
-# + super().__init__(function, args, kwargs)
-# + Frame.hook, Frame.apply = hook, HookedFrame.apply
-
 # %% tags=["wrong"] step="07.6" says="Two hooks remember apart"
 # - def __init__(self, backend=lambda graph: graph.run):
 # -     self.regions, self.backend = {}, backend
@@ -429,7 +420,7 @@ check("07.6")
 # ## 07.7 A call is answered
 #
 # `call` answers a call that a frame makes. If no Python function is behind it, or one that may not be taken, it is made as it
-# is; also if `HookedFrame(...)` refuses its code with `Unsupported`. Otherwise there is a frame. If none of its local variables
+# is; also if `HookedFrame(...)` refuses its code with `Unsupported`. Otherwise there is a frame, whose `hook` is this one. If none of its local variables
 # has a tensor in sight, the frame just runs, and what it calls comes here again. If one has, a `Region` runs it: one for each
 # code object and its globals, kept in `self.regions`, with `self.backend`. The functions in `CALL_BACK` are written in C and
 # call what they are given; give them, in place of each function among the arguments, one that calls it here: that is `seen`,

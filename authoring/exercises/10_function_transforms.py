@@ -1,8 +1,8 @@
 # %% [markdown]
 # # 10 Exercises: function transforms
 #
-# Eight exercises, two hours and a half: two about transforms, half an hour, and six steps of your own `mini/transforms.py`,
-# two hours. Each is a sentence, a signature, an example and a check. Write your answer in place of the `raise`
+# Seven exercises, two hours: two about transforms, half an hour, and five steps of your own `mini/transforms.py`,
+# an hour and a half. Each is a sentence, a signature, an example and a check. Write your answer in place of the `raise`
 # line or the `...`, run the cell, run the check below it. If you are stuck, `hint("10.1")` gives the first of three
 # hints, and calling it again the next; hints cost nothing.
 
@@ -322,48 +322,6 @@ check("10.7")
 # %% tags=["wrong"] step="10.7" says="was written to: clone it"
 # -     out = function(ops.clone(x))
 # +     out = function(x)
-
-# %% [markdown]
-# ## 10.8 Whole matrices
-#
-# `jacfwd(function)` gives the Jacobian: one jvp under your vmap, over all unit vectors, has a row for each *element of x*; in the
-# Jacobian these come last, so its sizes are the result's, then x's. And the Hessian is one line.
-
-# %% step="10.8"
-def jacfwd(function):
-    """The Jacobian, a column for each element of x: one jvp over all unit vectors at once."""
-
-
-def hessian(function):
-    """The second derivatives: forwards, over backwards."""
-
-
-# %%
-check("10.8")
-
-# %% [markdown]
-# A layer and three tapes, on one small function:
-
-# %%
-if passed("10.8"):
-    from mini.tensor import tensor
-    from mini.transforms import hessian as my_hessian
-    from mini.transforms import vmap as my_vmap
-
-    points = tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
-    print(my_vmap(my_hessian(lambda v: (v**3).sum() + v[0] * v[1]))(points))
-
-# %% tags=["wrong"] step="10.8" says="not transposed"
-# -         return reshape(ops.permute(columns, (*range(1, columns.dim()), 0)), (*columns.sizes[1:], *x.sizes))
-# +         return reshape(columns, (*columns.sizes[1:], *x.sizes))
-
-# %% tags=["wrong"] step="10.8" says="The Jacobian of the gradient"
-# -     return jacfwd(grad(function))
-# +     return jacfwd(jacfwd(lambda v: function(v) * 2))
-
-# %% tags=["wrong"] step="10.8" says="the result's sizes, then x's"
-# -         return reshape(ops.permute(columns, (*range(1, columns.dim()), 0)), (*columns.sizes[1:], *x.sizes))
-# +         return ops.permute(columns, (*range(1, columns.dim()), 0))
 
 # %% [markdown]
 # ## All of them

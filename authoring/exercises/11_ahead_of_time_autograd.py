@@ -348,7 +348,7 @@ check("11.5")
 # `joint_graph(f)` traces, below the tape, a function of f's inputs and of one tangent for each result of f (the gradient that will
 # come for it). It gives f's results, and after them a gradient for each input that requires grad: zeros, if no output depends on
 # it. The walk is `walk_back(outputs, grads, ends)`. In `f.differentiable` it notes which of the results require grad. How many
-# results there are, and their sizes, you learn by running f once on `f.inputs`, in `no_grad`. `zeros_like(x)` is given.
+# results there are, and their sizes, you learn by running f once on `f.inputs`, in `no_grad`.
 
 # %% step="11.6"
 def joint_graph(f):
@@ -359,7 +359,7 @@ def joint_graph(f):
 check("11.6")
 
 # %% tags=["wrong"] step="11.6" says="gradient zero"
-# -         return outputs + [found[end] if end in found else zeros_like(end) for end in ends]
+# -         return outputs + [found[end] if end in found else ops.full(end.sizes, 0, end.dtype) for end in ends]
 # +         return outputs + [found[end] for end in ends]
 
 # %% tags=["wrong"] step="11.6" says="it is not always 1"
@@ -367,8 +367,8 @@ check("11.6")
 # +         found = walk_back([o for o, _ in pairs], [ops.full(o.sizes, 1, o.dtype) for o, _ in pairs], ends)
 
 # %% tags=["wrong"] step="11.6" says="It gives the outputs, too"
-# -         return outputs + [found[end] if end in found else zeros_like(end) for end in ends]
-# +         return [found[end] if end in found else zeros_like(end) for end in ends]
+# -         return outputs + [found[end] if end in found else ops.full(end.sizes, 0, end.dtype) for end in ends]
+# +         return [found[end] if end in found else ops.full(end.sizes, 0, end.dtype) for end in ends]
 
 # %% tags=["wrong"] step="11.6" says="the call will need it"
 # -         f.differentiable = [output.requires_grad for output in outputs]
@@ -391,20 +391,20 @@ def late_and_saved(joint, count):
 check("11.7")
 
 # %% tags=["wrong"] step="11.7" says="they are made again from what they were made of"
-# -         if node in late or isinstance(node.op, (Pointwise, View, Factory)):
-# +         if node in late:
+# -     run_later = {*late, *[node for node in joint.nodes if isinstance(node.op, (Pointwise, View, Factory))]}
+# +     run_later = late
 
 # %% tags=["wrong"] step="11.7" says="too dear to be made again"
-# -         if node in late or isinstance(node.op, (Pointwise, View, Factory)):
-# +         if node in late or node.op != "input":
+# -     run_later = {*late, *[node for node in joint.nodes if isinstance(node.op, (Pointwise, View, Factory))]}
+# +     run_later = {*late, *joint.nodes}
 
 # %% tags=["wrong"] step="11.7" says="directly or through others"
 # -         if late.intersection(node.inputs):
 # +         if set(tangents).intersection(node.inputs):
 
 # %% tags=["wrong"] step="11.7" says="both halves count on it"
-# -     return late, [node for node in joint.inputs + joint.nodes if node in saved]
-# +     return late, sorted(saved, key=str)
+# -     return late, [node for node in joint.inputs + joint.nodes if node in needed - run_later]
+# +     return late, sorted(needed - run_later, key=str)
 
 # %% [markdown]
 # ## 11.8 Cut in two
@@ -484,7 +484,7 @@ check("11.9")
 # +         return Slots({**self, **other})
 
 # %% tags=["wrong"] step="11.9" says="its tangent is zeros"
-# -         tangents = [slots[i] if i in slots else zeros_like(o) for i, o in enumerate(self.outputs)]
+# -         tangents = [slots[i] if i in slots else ops.full(o.sizes, 0, o.dtype) for i, o in enumerate(self.outputs)]
 # +         tangents = [slots[i] for i, o in enumerate(self.outputs)]
 
 # %% tags=["wrong"] step="11.9" says="Compare versions"

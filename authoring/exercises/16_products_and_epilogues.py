@@ -312,7 +312,7 @@ def stays_in_piece(access, axis, piece):
 # array for each buffer: that one computes the product with `np.matmul`. `Tensor(Storage(array, dtype), layout).numpy()` is an
 # array of flat memory as a layout sees it. What depends on the batch alone is found out before, once: `at(layout, batch)` is a layout in numbers. If there is
 # an epilogue, the product is made in blocks of `block` rows, and after each `self.epilogue.run_part(memory, low, high)` runs
-# the rows that belong to it. They are counted in rows of its kernel, `at(self.epilogue.kernel.rows, batch)` in all.
+# the rows that belong to it. They are counted in rows of its kernel, `at(self.epilogue.rows, batch)` in all.
 
 # %% step="16.5"
 class ProductStep:
@@ -350,7 +350,7 @@ check("16.5")
 # %% [markdown]
 # ## 16.6 What may be an epilogue
 #
-# `takes(step)`: may this kernel run block by block after the product? Only a `KernelStep`, only if there is no epilogue yet,
+# `takes(step)`: may this kernel run block by block after the product? Only a `Kernel`, only if there is no epilogue yet,
 # only after a product of two matrices that is not empty, and only if it reads the product. Then what counts is this: each of
 # its rows may read only what belongs to that row. If the kernel has `rows` rows, row r has `size = numel(out.sizes) // rows`
 # elements of the product, from r * size on. `step.group.reads(loop)` are pairs of a buffer and an `Index` in the variables i0,
@@ -369,16 +369,16 @@ check("16.6")
 # +         return not rows % out.sizes[0]
 
 # %% tags=["wrong"] step="16.6" says="The product has an epilogue already"
-# -         if self.epilogue or not isinstance(step, KernelStep) or len(out.sizes) != 2 or 0 in out.sizes:
-# +         if not isinstance(step, KernelStep) or len(out.sizes) != 2 or 0 in out.sizes:
+# -         if self.epilogue or not isinstance(step, Kernel) or len(out.sizes) != 2 or 0 in out.sizes:
+# +         if not isinstance(step, Kernel) or len(out.sizes) != 2 or 0 in out.sizes:
 
 # %% tags=["wrong"] step="16.6" says="there is nothing to keep in the cache"
 # -         if not reads or not rows or type(rows) is not type(out.sizes[0]):  # both depend on the batch, or none
 # +         if not rows:
 
 # %% tags=["wrong"] step="16.6" says="a batch is left alone"
-# -         if self.epilogue or not isinstance(step, KernelStep) or len(out.sizes) != 2 or 0 in out.sizes:
-# +         if self.epilogue or not isinstance(step, KernelStep) or 0 in out.sizes:
+# -         if self.epilogue or not isinstance(step, Kernel) or len(out.sizes) != 2 or 0 in out.sizes:
+# +         if self.epilogue or not isinstance(step, Kernel) or 0 in out.sizes:
 
 # %% [markdown]
 # ## All of them

@@ -330,17 +330,17 @@ def timed(names, run, known):
 # ## 17.4 The whole program
 #
 # `Program(graph)`: `decompose(graph, self.rules)`, lower (`Lowering(graph)`), fuse, and make each group a step, in order: a `Call` a
-# `ProductStep`, a group `self.kernel_step(group, wanted)`, where `wanted` are the buffers that have to be in memory after it,
+# `ProductStep`, a group `self.kernel(group, wanted)`, where `wanted` are the buffers that have to be in memory after it,
 # because they are outputs or because another group reads them (`read_by`). A kernel that the last step takes becomes its
-# epilogue, and its buffers are that step's too. `self.lowering` keeps the lowering, `self.constants` the memory of the graph's
-# constants by buffer. At the end `self.prepared = functools.lru_cache(maxsize=4)(self.prepare)`: what calls of one batch have in
+# epilogue, and its buffers are that step's too. `self.lowering` keeps the lowering, `self.constants` the tensors of the
+# nodes in `lowering.constants`, which are `node.args[0]`: each call passes them behind its own. At the end `self.prepared = functools.lru_cache(maxsize=4)(self.prepare)`: what calls of one batch have in
 # common is found out once (step 17.6), and kept for the four batches that were used last.
 
 # %% step="17.4"
 class Program:
     """A graph, compiled: called with tensors it gives tensors."""
 
-    rules, kernel_step, empty = DECOMPOSITIONS, KernelStep, staticmethod(np.empty)
+    rules, kernel, empty = DECOMPOSITIONS, Kernel, staticmethod(np.empty)
     take = give = staticmethod(lambda array: array)  # to the memory in which the kernels run, and from it
 
     def __init__(self, graph):
@@ -369,7 +369,7 @@ check("17.4")
 # ## 17.5 A plan of the memory
 #
 # `plan(batch)` gives each buffer that the steps touch a place, and each place a size in bytes: a dictionary and a list.
-# `bytes_of(buffer, batch)` says how many bytes a buffer needs. Inputs, outputs and constants are not planned. A buffer lives from the first step that touches it to the last. When it comes to life it
+# `bytes_of(buffer, batch)` says how many bytes a buffer needs. Inputs and outputs are not planned. A buffer lives from the first step that touches it to the last. When it comes to life it
 # takes, of the places that are free and large enough, the smallest, or else a new one. What one step touches must be apart, so a
 # place is free only after the last step of its buffer.
 
@@ -394,15 +394,15 @@ check("17.5")
 # +                     fitting = free
 
 # %% tags=["wrong"] step="17.5" says="take the smallest"
-# -                         places[buffer] = min(fitting, key=sizes.__getitem__)
-# +                         places[buffer] = max(fitting, key=sizes.__getitem__)
+# -                     places[buffer] = min(fitting, key=sizes.__getitem__, default=len(sizes))
+# +                     places[buffer] = max(fitting, key=sizes.__getitem__, default=len(sizes))
 
 # %% tags=["wrong"] step="17.5" says="can be had for nothing"
 # -             free += [places[buffer] for buffer in buffers if last[buffer] == i]
 
 # %% tags=["wrong"] step="17.5" says="have memory of their own"
-# -         others = {*self.lowering.inputs, *self.lowering.outputs, *self.constants, "s0"}
-# +         others = {*self.constants, "s0"}
+# -         others = {*self.lowering.inputs, *self.lowering.outputs, "s0"}
+# +         others = {"s0"}
 
 # %% [markdown]
 # ## 17.6 A call
@@ -410,11 +410,11 @@ check("17.5")
 # Most of what a call needs is the same at each call with the same batch. `prepare(batch)` finds it out: pairs of an input and
 # where it lies, `at(buffer.layout, batch)`; the same of outputs; a memory; and what each step's `launch(batch)` gives. The
 # memory is a dictionary from buffers to flat arrays, with `"s0"`, the batch, for the kernels. Places of the plan are made with
-# `self.empty(size, np.uint8)`; a buffer has the first bytes of its place, as numbers: `array.view(dtype)`. The constants are in
-# it, too, each `self.take(data)`, which for a GPU means: copied to it.
+# `self.empty(size, np.uint8)`; a buffer has the first bytes of its place, as numbers: `array.view(dtype)`.
 #
-# A call asks `self.prepared(batch)`; the batch is given, or it is `batch_of(self.lowering.inputs, tensors)`. In a copy of that
-# memory an input's array is `self.take(flat(tensor, layout))`, an output's is new. All are launched, and the outputs become
+# A call passes `self.constants` behind its own tensors, and asks `self.prepared(batch)`; the batch is given, or it is
+# `batch_of(self.lowering.inputs, tensors)`. In a copy of that memory an input's array is `self.take(flat(tensor, layout))`, which
+# for a GPU means: copied to it; an output's is new. All are launched, and the outputs become
 # tensors, of what `self.give(array)` brings back.
 
 # %% step="17.6"
@@ -436,10 +436,6 @@ check("17.6")
 # -             now[buffer] = self.take(flat(tensor, layout))
 # +             now[buffer] = self.take(tensor.storage.data)
 
-# %% tags=["wrong"] step="17.6" says="The constants belong to the memory"
-# -         memory |= {buffer: self.take(data) for buffer, data in self.constants.items()} | {"s0": batch}
-# +         memory["s0"] = batch
-
 # %% tags=["wrong"] step="17.6" says="is another one at another batch"
 # -         inputs, outputs, memory, launches = self.prepared(batch or batch_of(self.lowering.inputs, tensors))
 # +         self.first = getattr(self, "first", batch or batch_of(self.lowering.inputs, tensors))
@@ -448,12 +444,12 @@ check("17.6")
 # %% [markdown]
 # ## 17.7 The door
 #
-# `compile(function, backend="inductor", dynamic=None)`: a `Region` of the function, a backend of `BACKENDS`, and `dynamic`; or
+# `compile(function, backend="inductor", dynamic=False)`: a `Region` of the function, a backend of `BACKENDS`, and `dynamic`; or
 # of `aot(CudaProgram)` of `mini.cuda` for `"cuda"`, which you import only then. Another name is a ValueError that lists the names. A module, which has no
 # `__code__`, is wrapped in a function that calls it.
 
 # %% step="17.7"
-def compile(function, backend="inductor", dynamic=None):
+def compile(function, backend="inductor", dynamic=False):
     """A function of tensors, or a module, as kernels; `backend` stops the way down earlier, or leads to a GPU."""
 
 

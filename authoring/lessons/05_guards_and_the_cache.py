@@ -658,8 +658,8 @@ beside("05_guards", entry.guards)
 # functions and methods though they are made anew; also which tensors share memory, and which layers are entered. The first
 # guard that fails can be told by its text.
 #
-# `mini/sizes.py`: the batch as a formula. If only the first size of some inputs is another one than before, the new version is
-# made for all batches. A question that can't be answered for all of them is answered as it is now, and becomes a guard.
+# `mini/sizes.py`: the batch as a formula. If `dynamic=True` asks for it, a version is made for all batches. (The package finds
+# out by itself which sizes are others at the next call.) A question that can't be answered for all of them is answered as it is now, and becomes a guard.
 #
 # The package's guards do more. They are as weak as the question was, watch for what was *not* found, and are written into one
 # function; models are checked by a few words of memory. And local variables are read there when the program asks for

@@ -620,11 +620,11 @@ beside("10_vmap", torch.compiler.inspect(torch.func.vmap(length), rows).graph.co
 #
 # ## Exercises
 #
-# Open `work/10_function_transforms.ipynb`. There are eight, in two parts. The first two take half an hour: three planted bugs,
-# and second derivatives in many directions without the matrix. The other six, two hours, write a file.
+# Open `work/10_function_transforms.ipynb`. There are seven, in two parts. The first two take half an hour: three planted bugs,
+# and second derivatives in many directions without the matrix. The other five, an hour and a half, write a file.
 #
 # ## What you write
 #
-# `mini/transforms.py`: `vmap` as a layer on your own stack, and `jvp`, `jacfwd` and `hessian`, which nest in each other and in the
-# `grad` of your tape. Your jvp takes two passes back, as above. The package's version, `func/`, has batching rules for all its ops, randomness inside of vmap, results that are
-# any nest of containers, chunks, `jacrev` and `functional_call`.
+# `mini/transforms.py`: `vmap` as a layer on your own stack, and `jvp`, which nest in each other and in the `grad` of your tape.
+# Your jvp takes two passes back, as above. The package's version, `func/`, has `jacfwd`, `jacrev` and `hessian`, batching rules for all its ops, randomness inside of vmap, results that are
+# any nest of containers, chunks, and `functional_call`.

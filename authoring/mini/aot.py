@@ -6,7 +6,7 @@
 ...     return y.relu()
 >>> w = fake((3, 4)); w.requires_grad = True
 >>> graph = trace(f, fake((2, 3)), w)
->>> forward, backward = partition(joint_graph(functional(graph)), 1)
+>>> forward, backward = partition(joint_graph(Functional(graph)), 1)
 >>> print(forward)
 def graph(x0, x1):
     matmul = matmul(x0, x1)                         # (2, 4)
@@ -21,11 +21,9 @@ def graph(x0, x1):
 from functools import partial
 
 from mini import ops
-from mini.graph import Graph, Node, trace
+from mini.graph import Graph, Node, at, batch_of, fake, trace
 from mini.ops import Factory, Pointwise, View, Write
-from mini.sizes import at, batch_of
 from mini.tape import DERIVATIVES, NUMBERS, Note, Tape, history, no_grad, walk_back
-from mini.tensor import Tensor, fake  # noqa: F401
 
 # --- writes become values ---------------------------------------------------------------------------------------------
 
@@ -103,14 +101,6 @@ def replaced(base, views, value):
     return ops.where(ops.eq(DERIVATIVES[op](ones, None, base, *args)[0], 1), inverse, base)
 
 
-# %% given
-functional = Functional
-
-
-def zeros_like(x):
-    return ops.full(x.sizes, 0, x.dtype)
-
-
 # --- forward and backward in one graph, and cut in two ----------------------------------------------------------------
 
 
@@ -126,7 +116,7 @@ def joint_graph(f):
         ends = [history(x) for x in inputs if x.requires_grad]
         pairs = [(o, t) for o, t in zip(outputs, tangents, strict=True) if o.requires_grad]
         found = walk_back([o for o, _ in pairs], [t for _, t in pairs], ends)
-        return outputs + [found[end] if end in found else zeros_like(end) for end in ends]
+        return outputs + [found[end] if end in found else ops.full(end.sizes, 0, end.dtype) for end in ends]
 
     with no_grad():
         outputs = f(*f.inputs)
@@ -141,17 +131,12 @@ def late_and_saved(joint, count):
     for node in joint.nodes:
         if late.intersection(node.inputs):
             late.add(node)
-    saved, seen, todo = set(), set(), joint.outputs[count:]
-    while todo:
-        node = todo.pop()
-        if node in seen:
-            continue
-        seen.add(node)
-        if node in late or isinstance(node.op, (Pointwise, View, Factory)):
-            todo = todo + node.inputs  # it runs in the backward pass, or again: pointwise work fuses into its reader
-        else:
-            saved.add(node)
-    return late, [node for node in joint.inputs + joint.nodes if node in saved]
+    run_later = {*late, *[node for node in joint.nodes if isinstance(node.op, (Pointwise, View, Factory))]}
+    needed = {*joint.outputs[count:]}
+    for node in reversed(joint.nodes):
+        if node in needed and node in run_later:  # pointwise work runs again: it fuses into its reader
+            needed.update(node.inputs)
+    return late, [node for node in joint.inputs + joint.nodes if node in needed - run_later]
 
 
 # %% 11.8 cut in two
@@ -201,7 +186,7 @@ class CallNote(Note):
             raise RuntimeError("a compiled call: walked a second time, after what it kept was freed")
         if any(x.storage.version != version for x, version in self.kept):
             raise RuntimeError("a compiled call: what its gradient needs was written to after it was computed")
-        tangents = [slots[i] if i in slots else zeros_like(o) for i, o in enumerate(self.outputs)]
+        tangents = [slots[i] if i in slots else ops.full(o.sizes, 0, o.dtype) for i, o in enumerate(self.outputs)]
         return self.compiled(*[x for x, _ in self.kept], *tangents)
 
 

@@ -24,10 +24,8 @@ def kernel(low, high, x0, buf1):
 """
 
 from mini import ops
-from mini.emit import REDUCTIONS, Kernel, KernelStep, at, machine_code
-from mini.fusion import Lowering, decompose, fake, fuse, trace  # noqa: F401
-from mini.prims import DECOMPOSITIONS
-from mini.program import Program
+from mini.emit import REDUCTIONS, Kernel, Lowering, at, decompose, fake, fuse, machine_code, trace  # noqa: F401
+from mini.program import DECOMPOSITIONS, Program
 from numba import config, cuda
 
 # %% given
@@ -41,10 +39,8 @@ class CudaKernel(Kernel):
 
     single = {}
 
-    @property
-    def cooperative(self):
-        """Whether a block shares a row: then its threads share the inside of each stage, too."""
-        return any(n != 1 for stage in self.group.stages for n in stage.inner)
+    # whether a block shares a row: then its threads share the inside of each stage, too
+    cooperative = property(lambda self: any(n != 1 for stage in self.group.stages for n in stage.inner))
 
     def row_range(self):
         first, step = ("blockIdx.x", "gridDim.x") if self.cooperative else ("grid(1)", "gridsize(1)")
@@ -66,16 +62,11 @@ class CudaKernel(Kernel):
         if self.cooperative:
             w.line("cuda.syncthreads()")
 
-
-class CudaKernelStep(KernelStep):
-    """A group's kernel, launched: as many blocks as rows, or as few as hold a thread for each."""
-
-    code = CudaKernel
-
     def launch(self, batch):
-        rows = at(self.kernel.rows, batch)
-        blocks = min(rows if self.kernel.cooperative else -(-rows // THREADS), BLOCKS)
-        code = machine_code(self.kernel.source, cuda.jit, cuda=cuda)
+        """As many blocks as rows, or as few as hold a thread for each."""
+        rows = at(self.rows, batch)
+        blocks = min(rows if self.cooperative else -(-rows // THREADS), BLOCKS)
+        code = machine_code(self.source, cuda.jit, cuda=cuda)
         return lambda memory: blocks and code[blocks, THREADS](0, rows, *[memory[buffer] for buffer in self.buffers])
 
 
@@ -83,5 +74,5 @@ class CudaProgram(Program):
     """A program whose memory lies on the GPU: inputs go there, outputs come back. Its products are loops."""
 
     rules = DECOMPOSITIONS | {ops.matmul: lambda x, y: (x[..., None] * y[..., None, :, :]).sum(-2).to(x.dtype)}
-    kernel_step, empty, take = CudaKernelStep, staticmethod(cuda.device_array), staticmethod(cuda.to_device)
+    kernel, empty, take = CudaKernel, staticmethod(cuda.device_array), staticmethod(cuda.to_device)
     give = staticmethod(lambda array: array.copy_to_host())

@@ -22,8 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numba
 import numpy as np
-from mini.fusion import Lowering, decompose, fake, fuse, numel, trace  # noqa: F401
-from mini.index import flatten
+from mini.fusion import Lowering, decompose, fake, flatten, fuse, numel, trace  # noqa: F401
 from mini.interpreter import Unsupported
 from mini.sizes import at
 
@@ -126,6 +125,7 @@ class Kernel:
         self.write(w)
         if any("s0" in line for line in w.lines):
             self.arguments["s0"] = "s0"
+        self.buffers = list(self.arguments)
         self.source = "\n".join([f"def kernel(low, high, {', '.join(self.arguments.values())}):", *w.lines])
 
     def argument(self, buffer):
@@ -146,6 +146,19 @@ class Kernel:
 
     def row_range(self):
         return "range(low, high)"
+
+    # %% given
+    def launch(self, batch):
+        """All rows at a batch, as a function of the memory: what can be known before a call is found out once."""
+        code, counts = machine_code(self.source), at((self.rows, self.work), batch)
+        return lambda memory: run_rows(code, *counts, [memory[buffer] for buffer in self.buffers])
+
+    def run_part(self, memory, low, high):
+        """The rows from low to high, on this thread."""
+        machine_code(self.source)(low, high, *[memory[buffer] for buffer in self.buffers])
+
+    def __repr__(self):
+        return str(self.group)
 
     # %% 15.7 a stage
     def write_stage(self, w, stage):
@@ -218,26 +231,3 @@ def run_rows(code, rows, work, arrays):
     code(0, bounds[1], *arrays)
     for share in others:
         share.result()
-
-
-# %% given
-class KernelStep:
-    """A group's kernel, run over all of its rows."""
-
-    code = Kernel
-
-    def __init__(self, group, wanted):
-        self.group, self.kernel = group, self.code(group, wanted)
-        self.buffers = list(self.kernel.arguments)
-
-    def launch(self, batch):
-        """All rows at a batch, as a function of the memory: what can be known before a call is found out once."""
-        code, counts = machine_code(self.kernel.source), at((self.kernel.rows, self.kernel.work), batch)
-        return lambda memory: run_rows(code, *counts, [memory[buffer] for buffer in self.buffers])
-
-    def run_part(self, memory, low, high):
-        """The rows from low to high, on this thread."""
-        machine_code(self.kernel.source)(low, high, *[memory[buffer] for buffer in self.buffers])
-
-    def __repr__(self):
-        return str(self.group)

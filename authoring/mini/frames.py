@@ -18,9 +18,8 @@ import inspect
 import sys
 import types
 
-from mini.breaks import Region
-from mini.interpreter import Frame, Unsupported
-from mini.tensor import Tensor, tensor  # noqa: F401
+from mini.breaks import Frame, Region, Tensor, tensor  # noqa: F401
+from mini.interpreter import Unsupported
 
 LIBRARY = {*sys.stdlib_module_names, "numpy", "mini"}
 SUSPENDED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
@@ -57,10 +56,6 @@ def in_sight(value):
 class HookedFrame(Frame):
     """A frame with one other answer to `apply`: what it calls, the hook is asked for."""
 
-    def __init__(self, hook, function, args, kwargs):
-        super().__init__(function, args, kwargs)
-        self.hook = hook
-
     def apply(self, function, *args, **kwargs):
         return self.hook.call(function, *args, **kwargs)
 
@@ -80,7 +75,8 @@ class FrameHook:
         if taken is None or not may_be_taken(taken):
             return function(*args, **kwargs)
         try:
-            frame = HookedFrame(self, taken, slots, kwargs)
+            frame = HookedFrame(taken, slots, kwargs)
+            frame.hook = self
         except Unsupported:
             return function(*args, **kwargs)
         if not any(map(in_sight, frame.locals.values())):

@@ -13,7 +13,7 @@ BACKENDS = {"eager": lambda graph: graph.run, "aot_eager": aot(lambda graph: gra
 
 
 # %% 17.7 the door
-def compile(function, backend="inductor", dynamic=None):
+def compile(function, backend="inductor", dynamic=False):
     """A function of tensors, or a module, as kernels; `backend` stops the way down earlier, or leads to a GPU."""
     if backend == "cuda":
         from mini.cuda import CudaProgram  # only who has a GPU, or its simulator, can import it

@@ -5,8 +5,7 @@
 rows (8,): amax buf0 | sum buf1 | buf2
 """
 
-from mini.index import flatten, split, variables
-from mini.loops import Call, Loop, Lowering, Text, decompose, fake, trace  # noqa: F401
+from mini.loops import Call, Loop, Lowering, Text, decompose, fake, flatten, split, trace, variables  # noqa: F401
 from mini.tensor import numel
 
 
@@ -29,15 +28,13 @@ class Stage:
 class Group:
     """What becomes one kernel: for each of the rows, stage after stage."""
 
+    loops = property(lambda self: [loop for stage in self.stages for loop in stage.loops])
+
     def __init__(self, rows):
         self.rows, self.stages = tuple(rows), []
 
     def __str__(self):
         return f"rows {self.rows}: {' | '.join(map(str, self.stages))}"
-
-    @property
-    def loops(self):
-        return [loop for stage in self.stages for loop in stage.loops]
 
     def index(self, loop):
         """The loop's variables: i0, i1, ... for the row, j0, j1, ... inside of it; a size of 1 needs none."""

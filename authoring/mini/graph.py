@@ -16,19 +16,14 @@ from mini.sizes import at, batch_of
 class Node:
     """One call: an op (or "input", or "constant"), arguments that may be nodes, and a fake of the result."""
 
+    inputs = property(lambda self: [arg for arg in self.args if isinstance(arg, Node)])
+    writes = property(lambda self: isinstance(self.op, Write))
+
     def __init__(self, name, op, args, value):
         self.name, self.op, self.args, self.value = name, op, args, value
 
     def __repr__(self):
         return self.name
-
-    @property
-    def inputs(self):
-        return [arg for arg in self.args if isinstance(arg, Node)]
-
-    @property
-    def writes(self):
-        return isinstance(self.op, Write)
 
 
 class Graph:

@@ -13,18 +13,15 @@ model[0] == 3
 """
 
 import types
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from mini.interpreter import Frame, Items  # noqa: F401
-from mini.ops import STACK
+from mini.ops import STACK, Tensor, tensor  # noqa: F401
 from mini.sizes import Batch, Size
-from mini.tensor import Tensor, tensor  # noqa: F401
 
 
 # %% 05.3 sources
-@dataclass(frozen=True, eq=False)
 class Source:
     """A path to a value: as one would write it in Python, and as a function of a frame that finds what lies there now.
 
@@ -32,8 +29,8 @@ class Source:
     self.layers[0]
     """
 
-    text: str
-    find: Callable
+    def __init__(self, text, find):
+        self.text, self.find = text, find
 
     def __str__(self):
         return self.text
@@ -99,7 +96,7 @@ class Guard(Source):
 class Guards(list):
     """The guards of one trace, in the order in which it read."""
 
-    def __init__(self, dynamic=()):
+    def __init__(self, dynamic=False):
         self.known = {}  # by id, of the value and of what the trace uses for it: (what it uses, the value, the source)
         self.mutable = []  # the sources of all that a write can change
         self.dynamic, self.batch, self.batch_in = dynamic, None, lambda frame: None  # the last: how many at a call
@@ -126,7 +123,7 @@ class Guards(list):
                 self.require(f"{source} is {first}", lambda frame: source.find(frame) is first.find(frame))
             return mine
         if isinstance(value, Tensor):
-            dynamic = is_dynamic(self, source, value)  # then its first size may be another one
+            dynamic = is_dynamic(self, value)  # then its first size may be another one
             seen = about(value, dynamic)
             self.require(f"{source} is a tensor {seen[1:]}", lambda frame: about(source.find(frame), dynamic) == seen)
             example = with_batch(self, source, value) if dynamic else value
@@ -254,11 +251,10 @@ class Cache(dict):
 
 
 # %% 05.12 inputs whose batch is dynamic
-def is_dynamic(guards, source, tensor):
-    """Asked for by name, or all but parameters (True); one number is the batch of all, and 1 is a case of its own."""
-    wanted = not tensor.requires_grad if guards.dynamic is True else str(source) in (guards.dynamic or ())
+def is_dynamic(guards, tensor):
+    """If formulas are wanted, all but parameters; one number is the batch of all, and 1 is a case of its own."""
     batch = guards.batch.now if guards.batch else max(tensor.sizes[:1], default=0)
-    return wanted and tensor.sizes[:1] == (batch,) and batch >= 2
+    return guards.dynamic and not tensor.requires_grad and tensor.sizes[:1] == (batch,) and batch >= 2
 
 
 def with_batch(guards, source, tensor):
@@ -272,14 +268,3 @@ def with_batch(guards, source, tensor):
     example = Tensor(tensor.storage, replace(tensor.layout, sizes=(Size(guards.batch), *tensor.sizes[1:])))
     example.requires_grad = tensor.requires_grad
     return example
-
-
-def other_batches(entries, frame):
-    """The inputs, by name, of the version used last of which only the first size is another one now."""
-
-    def differs(source, old):
-        return lambda frame: about(new := source.find(frame), 1) == about(old, 1) and new.sizes != old.sizes
-
-    known = [known for entry in entries[:1] for known in entry.guards.known.values()]
-    tensors = [(source, old) for _, old, source in known if isinstance(old, Tensor)]
-    return {str(source) for source, old in tensors if Guard("", differs(source, old)).check(frame)}

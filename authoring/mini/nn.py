@@ -9,8 +9,7 @@
 
 import numpy as np
 from mini import ops
-from mini.tape import no_grad
-from mini.tensor import from_numpy, tensor  # noqa: F401
+from mini.tape import from_numpy, no_grad, tensor  # noqa: F401
 
 random = np.random.default_rng(0)
 

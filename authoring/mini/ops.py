@@ -254,18 +254,16 @@ def getitem(x, key):
     missing = x.dim() - len([k for k in key if k is not None and k is not Ellipsis])
     dim, sizes = 0, []
     for k in key[:at] + (slice(None),) * missing + key[at + 1 :]:
-        if k is None or k == slice(None):  # a new dimension, or all of an old one: nothing is asked of its size
-            sizes.append(1 if k is None else x.sizes[dim])
-            dim += k is not None
+        if k is None:
+            sizes.append(1)
             continue
-        size = x.sizes[dim]
-        start, stop, step = k.indices(size) if isinstance(k, slice) else (wrap(k, size), wrap(k, size) + 1, 1)
-        if step < 0:
-            raise ValueError("step must be greater than zero")
-        if (start, stop, step) != (0, size, 1):
-            x = slice_(x, dim, start, stop, step)
-        if isinstance(k, slice):
-            sizes.append(x.sizes[dim])
+        if k != slice(None):  # of all of a dimension nothing is asked, also not its size
+            size = x.sizes[dim]
+            start, stop, step = k.indices(size) if isinstance(k, slice) else (wrap(k, size), wrap(k, size) + 1, 1)
+            if step < 0:
+                raise ValueError("step must be greater than zero")
+            x = slice_(x, dim, start, stop, step) if (start, stop, step) != (0, size, 1) else x
+        sizes += [x.sizes[dim]] * isinstance(k, slice)
         dim += 1
     return x if x.sizes == tuple(sizes) else view(x, tuple(sizes))
 
@@ -284,11 +282,9 @@ def cat(tensors, dim=0):
 
 
 def power(x, n):
-    """x * x * ... * x, or a root."""
-    if n == 0.5:
-        return sqrt(x)
+    """x * x * ... * x."""
     if type(n) is not int or n < 1:
-        raise NotImplementedError(f"x ** {n}: only 0.5, 1, 2, 3, ...")
+        raise NotImplementedError(f"x ** {n}: only 1, 2, 3, ...")
     return x if n == 1 else power(x, n - 1) * x
 
 
@@ -311,16 +307,15 @@ def expand_to(x, sizes):
     return x if x.sizes == tuple(sizes) else expand(x, tuple(sizes))
 
 
-SAME_NAME = (
-    "eq exp log sqrt tanh sin cos sigmoid relu maximum clone to softmax log_softmax sum mean reshape transpose copy_"
-)
-METHODS = {name: globals()[name] for name in SAME_NAME.split()} | {
+SAME = "eq exp log sqrt tanh sin cos sigmoid relu maximum clone to softmax log_softmax sum mean reshape transpose copy_"
+METHODS = {name: globals()[name] for name in SAME.split()} | {
     "__add__": add, "__radd__": add, "__sub__": sub, "__rsub__": lambda x, y: sub(y, x), "__mul__": mul, "__rmul__": mul,
     "__truediv__": div, "__rtruediv__": lambda x, y: div(y, x), "__neg__": neg, "__matmul__": matmul, "__pow__": power,
     "__lt__": lt, "__gt__": lambda x, y: lt(y, x), "__getitem__": getitem, "__setitem__": setitem, "amax": max_over,
     "add_": in_place(add), "sub_": in_place(sub), "mul_": in_place(mul), "__iadd__": in_place(add),
     "view": lambda x, *sizes: view(x, sizes), "expand": lambda x, *sizes: expand(x, sizes),
     "permute": lambda x, *dims: permute(x, all_dims(x, dims)), "t": lambda x: transpose(x, 0, 1),
+    "dim": lambda x: len(x.sizes), "numel": lambda x: numel(x.sizes), "__len__": lambda x: x.sizes[0],
     "__bool__": lambda x: bool(x.item()), "__float__": lambda x: float(x.item()),
 }  # fmt: skip
 for name, method in METHODS.items():

@@ -13,10 +13,8 @@ def graph(x0):
 """
 
 from mini import ops
-from mini.graph import trace
-from mini.ops import OPS, Layer
+from mini.graph import Layer, Tensor, fake, trace  # noqa: F401
 from mini.tape import no_grad
-from mini.tensor import Tensor, fake  # noqa: F401
 
 
 # %% 12.5 the rules
@@ -40,8 +38,6 @@ DECOMPOSITIONS = {
     ops.softmax: softmax,
     ops.log_softmax: lambda x, dim: shifted(x, dim) - shifted(x, dim).exp().sum(dim, True).log(),
 }
-# %% given
-PRIMS = set(OPS.values()) - set(DECOMPOSITIONS) - {ops.copy_}
 
 
 # %% 12.6 a layer of prims
@@ -70,7 +66,7 @@ def decompose(graph, rules=DECOMPOSITIONS):
     """The same outputs in prims. A graph with writes is made functional first: what is written to has two values."""
     writes = [node for node in graph.nodes if node.writes]
     if writes:
-        raise RuntimeError(f"decompose: {writes[0]} writes: use functional(graph)")
+        raise RuntimeError(f"decompose: {writes[0]} writes: use Functional(graph)")
 
     def run(*inputs):
         with Decompose(rules):

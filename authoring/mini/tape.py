@@ -10,8 +10,7 @@ tensor([2.0, 4.0])
 from itertools import count
 
 from mini import ops
-from mini.ops import STACK, Layer, Write, full, reshape, where
-from mini.tensor import Tensor, tensor  # noqa: F401
+from mini.ops import STACK, Layer, Tensor, Write, from_numpy, full, reshape, tensor, where  # noqa: F401
 
 NUMBERS = count()  # of notes, in the order in which they are made
 

@@ -31,11 +31,7 @@ def contiguous_strides(sizes):
     >>> contiguous_strides((2, 3, 4))
     (12, 4, 1)
     """
-    strides, step = [], 1
-    for size in reversed(sizes):
-        strides.append(step)
-        step = step * max(size, 1)
-    return tuple(reversed(strides))
+    return tuple([numel([max(size, 1) for size in sizes[dim + 1 :]]) for dim in range(len(sizes))])
 
 
 def broadcast_sizes(*shapes):
@@ -144,20 +140,11 @@ class Tensor:
         return np.ndarray(self.sizes, self.dtype, data, 0, [item * stride for stride in self.strides])
 
     # %% given
-    def dim(self):
-        return len(self.sizes)
-
-    def numel(self):
-        return numel(self.sizes)
-
     def tolist(self):
         return self.numpy().tolist()
 
     def item(self):
         return self.numpy().item()
-
-    def __len__(self):
-        return self.sizes[0]
 
     def __repr__(self):
         return f"fake{self.sizes}" if self.is_fake else f"tensor({self.tolist()})"

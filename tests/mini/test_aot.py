@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from mini import ops, tape
-from mini.aot import aot, functional, joint_graph, partition
+from mini.aot import Functional, aot, joint_graph, partition
 from mini.breaks import Region
 from mini.graph import trace
 from mini.tensor import from_numpy, tensor
@@ -52,7 +52,7 @@ def test_writes_are_values_and_reach_the_arguments(f):
     wanted, got = [out if isinstance(out, tuple) else (out,) for out in (wanted, got)]
     for a, b in zip((*wanted, *args), (*got, *mine), strict=True):
         assert np.allclose(a.numpy(), b.numpy())
-    graph = trace(functional(trace(f, *args)), *args)
+    graph = trace(Functional(trace(f, *args)), *args)
     assert not any(node.writes for node in graph.nodes)
 
 
@@ -121,6 +121,6 @@ def test_a_write_to_elements_that_are_one_is_refused():
 def test_only_products_are_saved():
     x, w = r(2, 3), r(3, 4)
     w.requires_grad = True
-    forward, backward = partition(joint_graph(functional(trace(lambda x, w: (x @ w).exp().tanh() * 2, x, w))), 1)
+    forward, backward = partition(joint_graph(Functional(trace(lambda x, w: (x @ w).exp().tanh() * 2, x, w))), 1)
     assert [str(node) for node in forward.outputs[1:]] == ["x0", "matmul"]
     assert "exp" in [str(node.op) for node in backward.nodes]

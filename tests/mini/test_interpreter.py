@@ -26,8 +26,29 @@ def delegates():
     yield from [1, 2]
 
 
+def formats(x=1):
+    return f"{x:03}"
+
+
+def makes_a_set(x=1):
+    return {x}
+
+
+def takes_apart(x=(1, 2)):
+    first, *rest = x
+    return first, rest
+
+
 @pytest.mark.parametrize(
-    "function, named", [(catches, "PUSH_EXC_INFO"), (waits, "async function waits"), (delegates, "GET_YIELD_FROM_ITER")]
+    "function, named",
+    [
+        (catches, "PUSH_EXC_INFO"),
+        (waits, "async function waits"),
+        (delegates, "GET_YIELD_FROM_ITER"),
+        (formats, "FORMAT_VALUE|FORMAT_WITH_SPEC"),
+        (makes_a_set, "BUILD_SET"),
+        (takes_apart, "UNPACK_EX"),
+    ],
 )
 def test_what_is_not_interpreted_is_refused_by_name(function, named):
     with pytest.raises(Unsupported, match=named):

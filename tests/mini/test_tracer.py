@@ -91,7 +91,7 @@ def keys(x):
 
 
 def words(x):
-    return f"{x}", str([x]), "%s" % x, ", ".join(map(str, [x]))  # noqa: UP031
+    return "{}".format(x), str([x]), "%s" % x, ", ".join(map(str, [x]))  # noqa: UP031, UP032
 
 
 def with_default(x, acc=[]):  # noqa: B006
@@ -141,8 +141,8 @@ def loops_over_views(x, d):
 
 
 def rows(x):
-    a, *rest = x
-    return a, rest, [row.sum() for row in x], len(x)
+    a, b = x
+    return a, b, [row.sum() for row in x], len(x)
 
 
 t = tensor([1.0, 2.0])

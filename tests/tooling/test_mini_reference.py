@@ -18,11 +18,11 @@ IMPORTS = ast.Import | ast.ImportFrom
 MAY_IMPORT = {"mini", "numpy", "numba"} | sys.stdlib_module_names
 
 
-MOST_LINES = 2150  # what it has; the aim is LINES
+MOST_LINES = 2083  # what it has; the aim is LINES
 
 
-def test_all_files_cut_into_steps_have_at_most_so_many_lines_of_code_together():
-    total = sum(len(code_lines(FILES[file])) for file in IN_STEPS)
+def test_all_files_have_at_most_so_many_lines_of_code_together():
+    total = sum(len(code_lines(text)) for text in FILES.values())
     assert total <= max(LINES, MOST_LINES)
 
 

@@ -20,9 +20,8 @@ OWN_DECODING = Step(
         "Two passes. In the first, append what `parts` gives, and note for each offset how many there were before it."
         " A jump forward leads to what has no number yet: so exchange the operands in the second.",
         "index_of[inst.offset] = len(result) comes before the parts are appended: also an instruction that means"
-        " nothing can be the target of a jump. KW_NAMES is noted in a variable until the next CALL comes.",
-        "The names of the keywords: code.co_consts[inst.arg]. At a CALL with names noted: append LOAD_CONST names,"
-        " then CALL_KW, and forget them. Second pass: if 'JUMP' is in the op or it is"
+        " nothing can be the target of a jump. What stands last in the list is KW_NAMES, if a CALL has keywords.",
+        "A CALL that comes right behind KW_NAMES is appended as CALL_KW. Second pass: if 'JUMP' is in the op or it is"
         " FOR_ITER, the operand becomes index_of[arg].",
     ),
 )
@@ -31,12 +30,12 @@ SECTION = "Four dialects, one language"
 
 def by_hand(mini: Any, code: CodeType) -> list[tuple[Any, ...]]:
     """The same, said in another way: first all starts, then the instructions, each with its target right away."""
-    groups, names = [], None
+    groups, named = [], False
     for inst in dis.get_instructions(code):
-        names = code.co_consts[inst.arg or 0] if inst.opname == "KW_NAMES" else names
+        named = named or inst.opname == "KW_NAMES"
         group = list(mini.interpreter.parts(inst))
-        if names and group and group[0][0] == "CALL":
-            group, names = [("LOAD_CONST", names), ("CALL_KW", group[0][1])], None
+        if named and group and group[0][0] == "CALL":
+            group, named = [("CALL_KW", group[0][1])], False
         groups.append((inst, group))
     starts = {inst.offset: sum(len(g) for _, g in groups[:at]) for at, (inst, _) in enumerate(groups)}
     found = []
@@ -103,7 +102,7 @@ def _(mini: Any) -> None:
 
 @OWN_DECODING.case("names of keywords", points=1, section=SECTION)
 def _(mini: Any) -> None:
-    decoded(mini, naming, "KW_NAMES is about the next CALL: LOAD_CONST names and CALL_KW stand for the two.")
+    decoded(mini, naming, "KW_NAMES is about the next CALL: it becomes a CALL_KW.")
     decoded(mini, twice, "KW_NAMES is about one call only, the next, and then it is forgotten.")
 
 

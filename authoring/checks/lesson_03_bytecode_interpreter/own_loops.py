@@ -20,8 +20,7 @@ OWN_LOOPS = Step(
         "The operand of a jump is the number of the next instruction: self.at. Those on a condition take a value.",
         "FOR_ITER leaves the iterator below the item, and takes it away at the end. apply(next, iterator, END) says END"
         " when there is none.",
-        "UNPACK_SEQUENCE: the first item must end on top, so push them reversed. UNPACK_EX: before = counts & 255,"
-        " after = counts >> 8, and between them a list.",
+        "UNPACK_SEQUENCE: the first item must end on top, so push them reversed.",
     ),
 )
 SECTION, APPLY = "Jumps", "The package's interpreter"
@@ -94,18 +93,6 @@ def _(mini: Any) -> None:
             raise WrongAnswer(
                 f"UNPACK_SEQUENCE 2 of {items!r}: expected ValueError, got {got!r}", "The number must fit."
             )
-    for counts, items, expected in (
-        (1, "abc", [["b", "c"], "a"]),
-        (1, "a", [[], "a"]),
-        (256, "abc", ["c", ["a", "b"]]),
-        (1 + 256, "ab", ["b", [], "a"]),
-        (2 + 256, "abcde", ["e", ["c", "d"], "b", "a"]),
-    ):
-        why = "counts & 255 names come before the star, counts >> 8 behind it; the rest is a list, and may be empty."
-        expect(f"UNPACK_EX {counts} of {items!r}", expected, after(frame_of(mini, [items]), "UNPACK_EX", counts), why)
-    got = after(frame_of(mini, ["a"]), "UNPACK_EX", 1 + 256)
-    if not (isinstance(got, str) and got.startswith("ValueError")):
-        raise WrongAnswer(f"UNPACK_EX {1 + 256} of 'a': expected ValueError, got {got!r}", "Two names need two items.")
 
 
 def searching(rows: list[Any]) -> Any:
@@ -122,7 +109,7 @@ def searching(rows: list[Any]) -> Any:
         while len(found) > 3 or not row:
             if not found:
                 return row or "nothing"
-            (first, *_), found = found, found[1:]
+            first, found = found[0], found[1:]
             if first == 9:
                 return found
     return found
@@ -150,7 +137,6 @@ def _(mini: Any) -> None:
         ("GET_ITER", None, Beads(), iter),
         ("FOR_ITER", 3, iter([1]), next),
         ("UNPACK_SEQUENCE", 2, Beads(), list),
-        ("UNPACK_EX", 1, Beads(), list),
     ]
     for op, arg, value, function in trials:
         frame = frame_of(mini, [value], noting(mini))

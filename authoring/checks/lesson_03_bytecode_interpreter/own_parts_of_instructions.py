@@ -65,8 +65,6 @@ def _(mini: Any) -> None:
     parts(mini, raw("CONTAINS_OP", 0, 0), contains, why)
     why = "`not in`: the same, and then operator.not_."
     parts(mini, raw("CONTAINS_OP", 1, 1), [*contains, ("APPLY", (operator.not_, 1))], why)
-    why = "In f'{x!r}' argval is repr, and takes one value."
-    parts(mini, raw("CONVERT_VALUE", 2, repr), [("APPLY", (repr, 1))], why)
     plus = [("APPLY", (operator.pos, 1))]
     parts(mini, raw("CALL_INTRINSIC_1", 5, 5), plus, "INTRINSIC says what the numbers mean.")
 

@@ -16,17 +16,17 @@ DYNAMIC_INPUTS = Step(
     minutes=20,
     hints=(
         "is_dynamic: guards.batch.now is the batch of those read before; without any, the tensor's own first size."
-        " It is dynamic if it was asked for, has that first size, and this is 2 at least.",
+        " It is dynamic if formulas are wanted, it is no parameter, has that first size, and this is 2 at least.",
         "with_batch, the first time: guards.batch_in finds the number in a frame, and guards.batch is a Batch whose"
         " require(text, holds) is a guard that holds(guards.batch_in(frame)).",
         "The input: Tensor(tensor.storage, replace(tensor.layout, sizes=(Size(guards.batch), *tensor.sizes[1:]))),"
-        " with its requires_grad. other_batches: about(new, 1) == about(old, 1), and other sizes.",
+        " with its requires_grad.",
     ),
 )
 SECTION = "Storms and the limit"
 
 
-def read(mini: Any, dynamic: Any, *shapes: tuple[int, ...], grads: int = 0) -> tuple[Any, Any, list[Any]]:
+def read(mini: Any, dynamic: bool, *shapes: tuple[int, ...], grads: int = 0) -> tuple[Any, Any, list[Any]]:
     """The guards, the frame and the fakes after tensors a, b, ... were read; the last `grads` are parameters."""
     values = {name: mini.tensor.tensor(zeros(shape)) for name, shape in zip("abc", shapes, strict=False)}
     for value in list(values.values())[len(values) - grads :]:
@@ -47,14 +47,14 @@ def texts(inputs: list[Any]) -> list[str]:
 
 @DYNAMIC_INPUTS.case("which inputs", points=2, section=SECTION)
 def _(mini: Any) -> None:
-    cases: list[tuple[Any, list[tuple[int, ...]], int, list[str], str]] = [
-        ({"a"}, [(3, 2), (3, 2)], 0, ["(s0, 2)", "(3, 2)"], "Only what was asked for, by its name."),
-        ((), [(3, 2)], 0, ["(3, 2)"], "Nothing was asked for."),
-        ({"a", "b"}, [(3, 2), (3,)], 0, ["(s0, 2)", "(s0,)"], "Both have one batch."),
-        ({"a", "b"}, [(3, 2), (4, 2)], 0, ["(s0, 2)", "(4, 2)"], "One number stands for the batch of all."),
-        ({"a"}, [(1, 2)], 0, ["(1, 2)"], "A size of 1 broadcasts: it is a case of its own."),
-        ({"a"}, [()], 0, ["()"], "It has no first size."),
-        (True, [(3, 2), (3, 3)], 1, ["(s0, 2)", "(3, 3)"], "True means all that are no parameters."),
+    cases: list[tuple[bool, list[tuple[int, ...]], int, list[str], str]] = [
+        (True, [(3, 2)], 0, ["(s0, 2)"], "It is the first: its size is the batch."),
+        (False, [(3, 2)], 0, ["(3, 2)"], "Nothing was asked for."),
+        (True, [(3, 2), (3,)], 0, ["(s0, 2)", "(s0,)"], "Both have one batch."),
+        (True, [(3, 2), (4, 2)], 0, ["(s0, 2)", "(4, 2)"], "One number stands for the batch of all."),
+        (True, [(1, 2)], 0, ["(1, 2)"], "A size of 1 broadcasts: it is a case of its own."),
+        (True, [()], 0, ["()"], "It has no first size."),
+        (True, [(3, 2), (3, 3)], 1, ["(s0, 2)", "(3, 3)"], "All that are no parameters."),
     ]
     for dynamic, shapes, grads, expected, why in cases:
         _, _, inputs = read(mini, dynamic, *shapes, grads=grads)
@@ -74,38 +74,18 @@ def _(mini: Any) -> None:
         ((64, 2), (64,)): (False, "The trace has asked whether s0 is 64, and it was not."),
     }
     for shapes, (holds, why) in calls.items():
-        guards, frame, inputs = read(mini, {"a", "b"}, (3, 2), (3,))
+        guards, frame, inputs = read(mini, True, (3, 2), (3,))
         if inputs[0].sizes[0] == 64:
             raise WrongAnswer("s0 == 64, while it is 3", "It is not: the number of now is what guards.batch.now says.")
-        _, frame, _ = read(mini, (), *shapes)
+        _, frame, _ = read(mini, False, *shapes)
         failing = guards.first_failing(frame)
         if (failing is None) != holds:
             what = f"traced with (3, 2) and (3,), called with {shapes[0]} and {shapes[1]}: {failing} fails"
             raise WrongAnswer(what.replace("None fails", "all guards hold"), why)
-    guards, frame, _ = read(mini, {"a"}, (5, 2))
+    guards, frame, _ = read(mini, True, (5, 2))
     if guards.batch_in(frame) != 5:
         raise WrongAnswer(f"batch_in(frame), of a batch of 5: {guards.batch_in(frame)}", "Find it in the frame.")
     value = mini.tensor.tensor(zeros((3, 2)), requires_grad=True)
-    example = mini.guards.with_batch(mini.guards.Guards({"a"}), local(mini, "a"), value)
+    example = mini.guards.with_batch(mini.guards.Guards(True), local(mini, "a"), value)
     if example is value or not example.requires_grad:
         raise WrongAnswer("an input that requires grad", "It is another tensor with the same requires_grad.")
-
-
-@DYNAMIC_INPUTS.case("whose batch is another one now", points=1, section=SECTION)
-def _(mini: Any) -> None:
-    class Entry:
-        guards = read(mini, (), (3, 2), (3,), (4, 4))[0]
-
-    worlds: list[tuple[list[tuple[int, ...]], set[str], str]] = [
-        ([(3, 2), (3,), (4, 4)], set(), "Nothing is another one."),
-        ([(5, 2), (5,), (4, 4)], {"a", "b"}, "Of these the first size is another one."),
-        ([(5, 3), (3,), (4, 4)], set(), "Another size changed as well."),
-    ]
-    for shapes, expected, why in worlds:
-        _, frame, _ = read(mini, (), *shapes)
-        got = mini.guards.other_batches([Entry], frame)
-        if got != expected:
-            what = f"traced with (3, 2), (3,) and (4, 4), now {shapes}: expected {expected}, got {got!r}"
-            raise WrongAnswer(what, why)
-    if mini.guards.other_batches([], frame_of(mini)):
-        raise WrongAnswer("no version so far: other_batches gave some", "Nothing was traced: none.")

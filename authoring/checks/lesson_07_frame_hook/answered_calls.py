@@ -16,7 +16,7 @@ ANSWERED_CALLS = Step(
         "Four ways out: no Python function, or one that may not be taken; one that the frame refuses; no tensor in"
         " sight; and"
         " the compiler. The first two call the function as it is.",
-        "frame = HookedFrame(self, taken, slots, kwargs) may raise Unsupported. in_sight is asked of each of"
+        "frame = HookedFrame(taken, slots, kwargs) may raise Unsupported. in_sight is asked of each of"
         " frame.locals.values().",
         "A Region for each code and its globals: self.regions.setdefault((taken.__code__, id(taken.__globals__)),"
         " Region(taken, self.backend)), and its run(frame). For CALL_BACK replace args and kwargs by what self.seen"

@@ -45,7 +45,9 @@ def hook_of(mini: Any, *backend: Any) -> tuple[Any, list[Any]]:
 def _(mini: Any) -> None:
     hook, seen = hook_of(mini)
     try:
-        got = mini.frames.HookedFrame(hook, f, (-3,), {}).run()[1]
+        frame = mini.frames.HookedFrame(f, (-3,), {})
+        frame.hook = hook
+        got = frame.run()[1]
     except TypeError as error:
         got = error
     if not seen or got != 42:
@@ -60,7 +62,7 @@ def _(mini: Any) -> None:
 @OWN_HOOK.case("and no others", points=1, section="On and off")
 def _(mini: Any) -> None:
     frame, hooked = mini.interpreter.Frame, mini.frames.HookedFrame
-    hooked(hook_of(mini)[0], f, (-3,), {})
+    hooked(f, (-3,), {}).hook = hook_of(mini)[0]
     if frame.apply is hooked.apply:
         raise WrongAnswer(
             "a HookedFrame was made, and a plain Frame asks the hook, too",

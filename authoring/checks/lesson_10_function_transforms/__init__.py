@@ -4,7 +4,6 @@ from .batches import BATCHES
 from .boxes import BOXES
 from .faults import FAULTS
 from .hessian_products import HESSIAN_PRODUCTS
-from .jacobians import JACOBIANS
 from .moved_dims import MOVED_DIMS
 from .own_vmap import OWN_VMAP
 from .tangents import TANGENTS
@@ -12,5 +11,5 @@ from .tangents import TANGENTS
 TITLE = "10 function transforms"
 EXERCISES = (
     *(FAULTS, HESSIAN_PRODUCTS),
-    *(BOXES, BATCHES, MOVED_DIMS, OWN_VMAP, TANGENTS, JACOBIANS),
+    *(BOXES, BATCHES, MOVED_DIMS, OWN_VMAP, TANGENTS),
 )

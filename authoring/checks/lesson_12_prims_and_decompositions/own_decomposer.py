@@ -79,6 +79,6 @@ def _(mini: Any) -> None:
         return
     why = (
         "x.exp() before a write and after it are two values, and your layer would take them for one. "
-        "functional(graph) has no writes."
+        "Functional(graph) has no writes."
     )
     raise WrongAnswer("x.add_(1): expected a RuntimeError, got a graph", why)

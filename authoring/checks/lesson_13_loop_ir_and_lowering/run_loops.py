@@ -86,16 +86,14 @@ def run_call(memory: dict[Any, Any], call: Any) -> None:
 def memory_of(lowering: Any, arrays: Sequence[Any]) -> dict[Any, Any]:
     """What lies where before the first step. An input's memory is filled so that its layout shows the array."""
     memory: dict[Any, Any] = {}
-    for buffer, array in zip(lowering.inputs, arrays, strict=True):
+    constants = [node.args[0].numpy() for node in lowering.constants]
+    for buffer, array in zip(lowering.inputs, [*arrays, *constants], strict=True):
         memory[buffer] = np.zeros(
             1 + sum(max(n - 1, 0) * s for n, s in zip(buffer.sizes, buffer.layout.strides, strict=True))
         )
         memory[buffer] = memory[buffer].astype(buffer.dtype)
         for index in np.ndindex(buffer.sizes):
             memory[buffer][sum(i * s for i, s in zip(index, buffer.layout.strides, strict=True))] = array[index]
-    for node in lowering.constants:
-        buffer, _ = lowering.boxes[node].memory
-        memory[buffer] = np.asarray(node.args[0].storage.data)
     return memory
 
 

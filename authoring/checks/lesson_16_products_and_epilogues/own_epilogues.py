@@ -66,7 +66,7 @@ def _(mini: Any) -> None:
     if product.takes(stranger):
         raise WrongAnswer("a kernel that reads another product is taken", NONE)
     if product.takes(product):
-        raise WrongAnswer("a product is taken as an epilogue", "Only a KernelStep has rows to run block by block.")
+        raise WrongAnswer("a product is taken as an epilogue", "Only a Kernel has rows to run block by block.")
     product.epilogue = kernel
     if product.takes(kernel):
         raise WrongAnswer("a second epilogue is taken", TAKEN)

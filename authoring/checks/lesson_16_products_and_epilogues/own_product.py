@@ -54,7 +54,7 @@ def run(mini: Any, sizes: tuple[int, int, int], per_row: int, block: int) -> tup
 
     if per_row:
         step.epilogue, step.block = (
-            SimpleNamespace(kernel=SimpleNamespace(rows=rows * per_row), run_part=run_part),
+            SimpleNamespace(rows=rows * per_row, run_part=run_part),
             block,
         )
     step.launch(None)(memory)

@@ -24,7 +24,7 @@ def product_and_kernel(mini: Any, program: Callable[..., Any], shapes: Shapes) -
     lowering, groups = lowered(mini, program, shapes)
     product = next(group for group in groups if isinstance(group, mini.loops.Call))
     kernel = next(group for group in groups if group is not product)
-    return mini.products.ProductStep(product), mini.emit.KernelStep(kernel, {*lowering.outputs})
+    return mini.products.ProductStep(product), mini.emit.Kernel(kernel, {*lowering.outputs})
 
 
 def tensors(mini: Any, shapes: Shapes) -> list[Any]:

@@ -17,7 +17,7 @@ OWN_CALL = Step(
     file="program",
     minutes=12,
     hints=(
-        "memory is a dictionary from buffers to flat arrays: the plan's and the constants' are the same at each call of"
+        "memory is a dictionary from buffers to flat arrays: the plan's part is the same at each call of"
         " a batch; the inputs' and the outputs' are added to a copy of it.",
         "An input's array is self.take(flat(tensor, layout)). An output's is new at each call:"
         " self.empty(numel(layout.sizes), dtype).",
@@ -38,7 +38,10 @@ def _(mini: Any) -> None:
         mini, lambda x, y: (x @ y).softmax(1), [(2, 3), (3, 4)], "The arena's buffers belong to the memory, too."
     )
     judge_values(
-        mini, lambda x: x + mini.tensor.tensor([1.0, 2.0]), [(3, 2)], "The constants belong to the memory, too."
+        mini,
+        lambda x: x + mini.tensor.tensor([1.0, 2.0]),
+        [(3, 2)],
+        "Constants are tensors like others: they come last.",
     )
 
 

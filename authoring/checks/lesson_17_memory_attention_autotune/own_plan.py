@@ -16,7 +16,7 @@ OWN_PLAN = Step(
     file="program",
     minutes=25,
     hints=(
-        "First find out which step is the last to touch each buffer. Inputs, outputs and constants are not planned.",
+        "First find out which step is the last to touch each buffer. Inputs and outputs are not planned.",
         "Then walk through the steps. A buffer that has no place yet takes the smallest free one that is large"
         " enough, or a new one."
         " After the step, the places of buffers that it was the last to touch are free.",
@@ -29,7 +29,7 @@ APART = "Both are alive in this step: a place is free only after the last step t
 SMALL = "The place is too small for the buffer."
 BEST = "Of the free places that are large enough take the smallest: the larger one may be needed by who comes next."
 REUSE = "A place whose buffer nobody touches any more can be had for nothing."
-OUTSIDE = "Inputs, outputs and constants have memory of their own."
+OUTSIDE = "Inputs and outputs have memory of their own."
 
 
 def program_of(mini: Any, steps: list[list[str]], sizes: dict[str, int]) -> tuple[Any, dict[str, Any]]:
@@ -37,7 +37,7 @@ def program_of(mini: Any, steps: list[list[str]], sizes: dict[str, int]) -> tupl
     buffers = {name: SimpleBuffer(name, (size,)) for name, size in sizes.items()}
     program = object.__new__(mini.program.Program)
     program.lowering = SimpleNamespace(inputs=[buffers["x"]], outputs=[buffers["out"]])
-    program.constants = {}
+    program.constants = []
     program.steps = [SimpleNamespace(buffers=[buffers[name] for name in names]) for names in steps]
     return program, buffers
 

@@ -16,13 +16,13 @@ OWN_STEPS = Step(
     minutes=20,
     hints=(
         "decompose, lower, fuse: each of the groups becomes a step, a Call a ProductStep, a group"
-        " self.kernel_step(group, wanted).",
+        " self.kernel(group, wanted).",
         "A kernel's `wanted` are the buffers that must be in memory after it: the outputs of the graph, and all that"
         " another group"
         " reads (read_by).",
         "If the last step so far is a ProductStep that takes the new one, the new one is its epilogue, and its"
         " buffers are the"
-        " product's too. At the end the constants of the graph, and self.prepared.",
+        " product's too. At the end the graph's constants, and self.prepared.",
     ),
 )
 SECTION = "One program"

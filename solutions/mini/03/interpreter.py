@@ -37,14 +37,13 @@ def applied(function, count=2):
 
 
 # RERAISE ends handlers that Python adds to generators and comprehensions. An exception leaves our frames at once.
-NOTHING = "CACHE RESUME NOP PRECALL KW_NAMES EXTENDED_ARG COPY_FREE_VARS TO_BOOL RERAISE"
+NOTHING = "CACHE RESUME NOP PRECALL EXTENDED_ARG COPY_FREE_VARS TO_BOOL RERAISE"
 MEANS = dict.fromkeys(NOTHING.split(), []) | {  # what stands for an instruction, whatever its operand
     "UNARY_NEGATIVE": applied(operator.neg, 1), "UNARY_INVERT": applied(operator.invert, 1),
     "UNARY_NOT": applied(operator.not_, 1), "UNARY_POSITIVE": applied(operator.pos, 1),
     "BINARY_SUBSCR": applied(operator.getitem), "BINARY_SLICE": [("BUILD_SLICE", 2), *applied(operator.getitem)],
     "STORE_SLICE": [("BUILD_SLICE", 2), ("STORE_SUBSCR", None)], "LIST_TO_TUPLE": applied(tuple, 1),
-    "FORMAT_SIMPLE": applied(format, 1), "FORMAT_WITH_SPEC": applied(format), "PUSH_NULL": [("LOAD_CONST", NULL)],
-    "LOAD_ASSERTION_ERROR": [("LOAD_CONST", AssertionError)],
+    "PUSH_NULL": [("LOAD_CONST", NULL)], "LOAD_ASSERTION_ERROR": [("LOAD_CONST", AssertionError)],
     # our FOR_ITER has taken the iterator away; in 3.13 there comes a POP_TOP for it
     "END_FOR": [("LOAD_CONST", NULL)] if sys.version_info >= (3, 13) else [],
 }  # fmt: skip
@@ -88,7 +87,7 @@ def parts(inst):
     if op == "COMPARE_OP": return applied(COMPARE[arg])
     if op == "IS_OP": return applied(operator.is_not if inst.arg else operator.is_)
     if op == "CONTAINS_OP": return [("SWAP", 2), *applied(operator.contains), *MEANS["UNARY_NOT"] * inst.arg]
-    if op == "CONVERT_VALUE": return applied(arg, 1)
+    if op == "KW_NAMES": return [(op, inst.arg)]
     if op == "RETURN_CONST": return [("LOAD_CONST", arg), ("RETURN_VALUE", None)]
     if op == "DELETE_FAST": return [("LOAD_FAST", arg), ("LOAD_CONST", NULL), ("STORE_FAST", arg), ("POP_TOP", None)]
     if op in ("JUMP_IF_TRUE_OR_POP", "JUMP_IF_FALSE_OR_POP"):
@@ -114,18 +113,13 @@ def decode(code):
     """
     if inspect.CO_COROUTINE & code.co_flags:
         raise Unsupported(f"the async function {code.co_name}")
-    result, index_of, keywords = [], {}, None
+    result, index_of = [], {}
     for inst in dis.get_instructions(code):
         index_of[inst.offset] = len(result)
-        if inst.opname == "KW_NAMES":  # before 3.13: the names of the keywords in the call that follows
-            keywords = code.co_consts[inst.arg]
         for op, arg in parts(inst):
             if not hasattr(Frame, op):
                 raise Unsupported(f"the instruction {inst.opname} in {code.co_name}, line {inst.positions.lineno}")
-            if op == "CALL" and keywords:
-                result.append(("LOAD_CONST", keywords))
-                op, keywords = "CALL_KW", None
-            result.append((op, arg))
+            result.append(("CALL_KW" if op == "CALL" and result[-1][0] == "KW_NAMES" else op, arg))
     return [(op, index_of[arg] if "JUMP" in op or op == "FOR_ITER" else arg) for op, arg in result]
 
 
@@ -196,6 +190,7 @@ class Frame:
             raise NameError(f"cannot access variable {name!r} where it is not associated with a value") from None
 
     # %% given
+    def KW_NAMES(self, index): self.push(self.code.co_consts[index])  # before 3.13: of the call that follows
     def LOAD_FAST_AND_CLEAR(self, name): self.push(self.locals.pop(name, NULL))  # 3.12: before a comprehension
     def POP_TOP(self, _): self.pop()
     def COPY(self, depth): self.push(self.stack[-depth])
@@ -228,26 +223,14 @@ class Frame:
     def LIST_EXTEND(self, depth): self.apply(list.extend, self.stack[-depth - 1], self.pop())
     def DICT_UPDATE(self, depth): self.apply(dict.update, self.stack[-depth - 1], self.pop())
 
-    def MAP_ADD(self, depth):
-        key, value = self.popn(2)
-        self.apply(operator.setitem, self.stack[-depth], key, value)
+    def MAP_ADD(self, depth): self.apply(operator.setitem, self.stack[-depth - 2], *self.popn(2))
 
     # %% given
     def BUILD_CONST_KEY_MAP(self, count): self.push(dict(zip(self.pop(), self.popn(count), strict=True)))
-    def BUILD_SET(self, count): self.push(self.apply(set, self.popn(count)))
-    def BUILD_STRING(self, count): self.push("".join(self.popn(count)))
-    def SET_ADD(self, depth): self.apply(set.add, self.stack[-depth - 1], self.pop())
-    def SET_UPDATE(self, depth): self.apply(set.update, self.stack[-depth - 1], self.pop())
     def DELETE_SUBSCR(self, _): self.apply(operator.delitem, *self.popn(2))
-    def DICT_MERGE(self, depth):
-        if twice := [key for key in self.stack[-1] if key in self.stack[-depth - 1]]:
-            raise TypeError(f"got multiple values for keyword argument {twice[0]!r}")
-        self.DICT_UPDATE(depth)
-
-    def FORMAT_VALUE(self, how):  # before 3.13: a conversion and a format in one
-        value, *spec = self.popn(1 + how[1])
-        value = self.apply(how[0], value) if how[0] else value
-        self.push(self.apply(format, value, *spec))
+    def DICT_MERGE(self, depth):  # a keyword that comes twice is a TypeError
+        more = self.apply(dict, self.pop())
+        self.stack[-depth] = dict(**self.stack[-depth], **more)
 
     # %% 03.8 jumps, loops and taking apart
     def JUMP(self, target): self.at = target
@@ -274,13 +257,6 @@ class Frame:
         if len(items) != count:
             raise ValueError(f"{len(items)} values to unpack (expected {count})")
         self.stack += reversed(items)
-
-    def UNPACK_EX(self, counts):  # first, *rest, last = ...
-        items, before, after = self.apply(list, self.pop()), counts & 255, counts >> 8
-        if len(items) < before + after:
-            raise ValueError(f"{len(items)} values to unpack (expected at least {before + after})")
-        split = len(items) - after
-        self.stack += reversed([*items[:before], items[before:split], *items[split:]])
 
     # %% 03.9 calls
     def call(self, args, kwargs):

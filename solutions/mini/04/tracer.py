@@ -21,11 +21,9 @@ import operator
 import re
 import types
 
-from mini.graph import Record
-from mini.guards import ALWAYS_THE_SAME, Guards, fixed, local, on_stack
-from mini.interpreter import IN_PLACE, Frame, Items
-from mini.sizes import Size
-from mini.tensor import Tensor, fake  # noqa: F401
+from mini.graph import Record, fake  # noqa: F401
+from mini.guards import ALWAYS_THE_SAME, Frame, Guards, Items, Size, Tensor, fixed, local, on_stack
+from mini.interpreter import IN_PLACE
 
 
 class Break(Exception):
@@ -49,7 +47,7 @@ MUTATORS = set("append extend insert pop remove clear update setdefault sort rev
 class Trace:
     """One trace from where a frame stands: what it read (guards), what it computed (a graph), what it changed."""
 
-    def __init__(self, frame, dynamic=()):
+    def __init__(self, frame, dynamic=False):
         self.began, self.reason = (frame, dynamic), None
         self.guards, self.record = Guards(dynamic), Record()
         self.input_sources, self.changed, self.attributes, self.made = [], {}, {}, {}
@@ -154,11 +152,9 @@ class Tracer(Frame):
         """Whether the answer is up to an object from outside: only its type is guarded."""
         objects = [value for value in values if not isinstance(value, KNOWN) and type(value) not in CONTAINERS]
         objects = [value for value in objects if self.trace.guards.source_of(value)]
-        if function in (operator.is_, operator.is_not):
-            return len(objects) == 2 and objects[0] is not objects[1]
         if function in ITERATORS and any(isinstance(value, types.GeneratorType) for value in values):
             return True  # it would be run to its end at once
-        return bool(objects) and function not in (isinstance, issubclass, type)
+        return bool(objects) and function not in TYPES  # two of them stay two: the setting is guarded
 
     # %% 04.10 attributes
     def attribute(self, obj, name, *default):

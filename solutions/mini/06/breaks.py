@@ -16,11 +16,9 @@ Break("item needs a tensor's data")
 import types
 from collections.abc import Iterator, MappingView
 
-from mini.guards import Cache, other_batches, refilled, remade, require_same_setting, sharing
-from mini.interpreter import Frame, Items
-from mini.sizes import Size, at
-from mini.tensor import Tensor, tensor  # noqa: F401
-from mini.tracer import Break, Trace
+from mini.guards import Cache, refilled, remade, require_same_setting, sharing, tensor  # noqa: F401
+from mini.sizes import at
+from mini.tracer import Break, Frame, Items, Size, Tensor, Trace
 
 
 # %% 06.5 what a trace made, made again
@@ -83,7 +81,7 @@ class State:
 class Segment:
     """The instructions from one place to the next break: guards, a compiled graph, and the state that they leave."""
 
-    def __init__(self, frame, backend, dynamic=()):
+    def __init__(self, frame, backend, dynamic=False):
         self.trace = trace = Trace(frame, dynamic)
         trace.run()
         self.guards, self.graph, self.reason = trace.guards, trace.record.graph, trace.reason
@@ -107,7 +105,7 @@ class Segment:
 class Region:
     """A function, and what was compiled for it."""
 
-    def __init__(self, function, backend=lambda graph: graph.run, dynamic=None):
+    def __init__(self, function, backend=lambda graph: graph.run, dynamic=False):
         self.function, self.backend, self.dynamic, self.cache = function, backend, dynamic, Cache()
 
     def __call__(self, *args, **kwargs):
@@ -126,8 +124,7 @@ class Region:
         segment, here = self.cache.lookup(frame), self.cache.here(frame)
         if segment is None and len(here) < self.cache.limit:
             try:
-                dynamic = other_batches(here, frame) if self.dynamic is None else self.dynamic
-                segment = Segment(frame, self.backend, dynamic)
+                segment = Segment(frame, self.backend, self.dynamic)
                 here.insert(0, segment)
             except Break:  # nothing was changed: the frame can run for real
                 pass

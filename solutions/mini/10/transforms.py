@@ -5,14 +5,24 @@
 tensor([[0.3333333432674408, 0.6666666865348816], [0.4285714328289032, 0.5714285969734192]])
 >>> jvp(lambda v: v**3, tensor([1.0, 2.0]), tensor([1.0, 1.0]))
 (tensor([1.0, 8.0]), tensor([3.0, 12.0]))
->>> hessian(lambda v: (v * v * v).sum())(tensor([1.0, 2.0]))
-tensor([[6.0, 0.0], [0.0, 12.0]])
 """
 
 from mini import ops
-from mini.ops import AlongDim, Layer, Pointwise, Product, Reduction, Write, expand, reshape
-from mini.tape import grad
-from mini.tensor import Layout, Storage, Tensor, tensor, wrap  # noqa: F401
+from mini.ops import (
+    AlongDim,
+    Layer,
+    Layout,
+    Pointwise,
+    Product,
+    Reduction,
+    Storage,
+    Tensor,
+    Write,
+    expand,
+    reshape,
+    wrap,
+)
+from mini.tape import grad, tensor  # noqa: F401
 
 
 # %% 10.3 boxes, and the layer that opens them
@@ -101,21 +111,3 @@ def jvp(function, x, t):
 
     out = function(ops.clone(x))
     return out, grad(weighted)(out)
-
-
-# %% 10.8 whole matrices
-def jacfwd(function):
-    """The Jacobian, a column for each element of x: one jvp over all unit vectors at once."""
-
-    def jacobian(x):
-        n = ops.iota((x.numel(),), 0, "int64")
-        units = reshape(ops.eq(reshape(n, x.numel(), 1), n).to(x.dtype), (x.numel(), *x.sizes))
-        columns = vmap(lambda t: jvp(function, x, t)[1])(units)
-        return reshape(ops.permute(columns, (*range(1, columns.dim()), 0)), (*columns.sizes[1:], *x.sizes))
-
-    return jacobian
-
-
-def hessian(function):
-    """The second derivatives: forwards, over backwards."""
-    return jacfwd(grad(function))

@@ -18,9 +18,6 @@ class Formula:
     def __hash__(self):
         return hash(str(self))
 
-    def __repr__(self):
-        return str(self)
-
     def inside(self):
         """Its text as a part of another one."""
         return f"({self})" if " " in str(self) else str(self)
@@ -34,7 +31,7 @@ class Atom(Formula):
         self.op, self.of, self.n = op, of, n
         self.text = f"{of.inside()} {op} {n}" if op else of
 
-    def __str__(self):
+    def __repr__(self):
         return self.text
 
     def bounds(self):
@@ -106,13 +103,11 @@ class Index(Formula):
         _, rest = self.parts(n)
         return rest if rest.within(n) else Index({Atom("%", rest, n): 1})
 
-    @property
-    def is_affine(self):
-        """Whether there are no quotients and remainders: a machine counts such an index up, without a division."""
-        return all(not atom.op for atom, _ in self.terms)
+    # whether there are no quotients and remainders: a machine counts such an index up, without a division
+    is_affine = property(lambda self: not any(atom.op for atom, _ in self.terms))
 
     # %% given
-    def __str__(self):
+    def __repr__(self):
         parts = [str(atom) if count == 1 else f"{atom.inside()} * {count}" for atom, count in self.terms]
         return " + ".join(parts + [str(self.constant)] * (self.constant != 0 or not parts))
 

@@ -6,29 +6,24 @@ for i0 < 3: sum(j0 < 4): buf0[i0] = add(mul(x0[i0 * 4 + j0], 2), 1)
 """
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from mini import ops
 from mini.graph import Node, trace  # noqa: F401
 from mini.index import Index, flatten, split, variables
-from mini.ops import Factory, Product, Reduction, View
-from mini.prims import decompose  # noqa: F401
-from mini.tensor import Layout, fake
+from mini.ops import Factory, Layout, Product, Reduction, View
+from mini.prims import decompose, fake  # noqa: F401
 
 
-@dataclass(eq=False)
 class Buffer:
     """Memory: an input's, a constant's, or a dense one of the graph's own."""
 
-    name: str
-    sizes: tuple
-    dtype: np.dtype
-    layout: Layout
+    def __init__(self, name, sizes, dtype, layout):
+        self.name, self.sizes, self.dtype, self.layout = name, sizes, dtype, layout
 
 
 # %% 13.7 boxes
-@dataclass(eq=False)
 class Box:
     """`body(h, index)` says what the element at `index` is, in calls of a handler h: h.load, h.call, h.value, ...
 
@@ -36,10 +31,8 @@ class Box:
     if the elements are stored: then a view of the box is the same buffer under another layout.
     """
 
-    sizes: tuple
-    dtype: np.dtype
-    body: object
-    memory: tuple = None
+    def __init__(self, sizes, dtype, body, memory=None):
+        self.sizes, self.dtype, self.body, self.memory = sizes, dtype, body, memory
 
     def at(self, h, index):
         """What the body says; under one handler the same element is asked for once."""
@@ -85,15 +78,11 @@ class Text:
 
 
 # %% 13.9 loops
-@dataclass(eq=False)
 class Loop:
     """Fills a buffer: over `sizes`, and inside over `reduced` where it adds up or looks for the greatest."""
 
-    buffer: Buffer
-    sizes: tuple
-    body: object
-    reduced: tuple = ()
-    reduction: str = None
+    def __init__(self, buffer, sizes, body, reduced=(), reduction=None):
+        self.buffer, self.sizes, self.body, self.reduced, self.reduction = buffer, sizes, body, reduced, reduction
 
     def variables(self):
         """i0, i1, ... for the elements and j0, j1, ... for what is reduced."""
@@ -114,12 +103,11 @@ class Loop:
         return f"for {over}: {where}{self.buffer.name}[{element}] = {text}"
 
 
-@dataclass(eq=False)
 class Call:
     """A product, left to a library: out = x @ y, of memory as it lies."""
 
-    buffer: Buffer
-    arguments: list  # of pairs: a buffer, and a layout
+    def __init__(self, buffer, arguments):  # pairs of a buffer and a layout
+        self.buffer, self.arguments = buffer, arguments
 
     def __str__(self):
         return f"{self.buffer.name} = matmul({', '.join(buffer.name for buffer, _ in self.arguments)})"
@@ -178,14 +166,11 @@ class Lowering:
 
     def __init__(self, graph):
         self.steps, self.inputs, self.outputs, self.boxes, self.graph = [], [], [], {}, graph
-        for i, node in enumerate(graph.inputs):
+        self.constants = [node for node in graph.nodes if node.op == "constant"]
+        for i, node in enumerate(graph.inputs + self.constants):
             layout = replace(node.value.layout, offset=0)  # a call passes the memory from the first element on
             self.inputs.append(Buffer(f"x{i}", layout.sizes, node.value.dtype, layout))
             self.boxes[node] = stored(self.inputs[-1], layout)
-        self.constants = [node for node in graph.nodes if node.op == "constant"]
-        for i, node in enumerate(self.constants):
-            value = node.value
-            self.boxes[node] = stored(Buffer(f"c{i}", value.sizes, value.dtype, value.layout), value.layout)
         uses = Counter([node for user in graph.nodes for node in user.inputs] + graph.outputs)
         for node in graph.nodes:
             if node.op != "constant":

@@ -3,15 +3,14 @@
 >>> graph = decompose(trace(lambda x, w: (x @ w + 1).tanh(), fake((64, 8)), fake((8, 16))))
 >>> lowering = Lowering(graph)
 >>> product, group = fuse(lowering)
->>> step, kernel = ProductStep(product), KernelStep(group, {*lowering.outputs})
+>>> step, kernel = ProductStep(product), Kernel(group, {*lowering.outputs})
 >>> step, kernel, step.takes(kernel)
 (buf0 = matmul(x0, x1), rows (1024,): buf1, True)
 """
 
 import numpy as np
-from mini.emit import KernelStep, at, flatten
-from mini.fusion import Lowering, decompose, fake, fuse, numel, trace  # noqa: F401
-from mini.index import variables
+from mini.emit import Kernel, at
+from mini.fusion import Lowering, decompose, fake, flatten, fuse, numel, trace, variables  # noqa: F401
 from mini.tensor import Storage, Tensor
 
 
@@ -29,7 +28,7 @@ class ProductStep:
         """The product at a batch, as a function of the memory."""
         places = [*self.call.arguments, (self.call.buffer, self.call.buffer.layout)]
         places = [(buffer, at(layout, batch)) for buffer, layout in places]
-        rows = self.epilogue and at(self.epilogue.kernel.rows, batch)
+        rows = self.epilogue and at(self.epilogue.rows, batch)
 
         def run(memory):
             x, y, out = [Tensor(Storage(memory[buffer], buffer.dtype), layout).numpy() for buffer, layout in places]
@@ -50,9 +49,9 @@ class ProductStep:
     def takes(self, step):
         """Whether a kernel's rows are the product's, one by one or each in equally many parts."""
         out = self.call.buffer
-        if self.epilogue or not isinstance(step, KernelStep) or len(out.sizes) != 2 or 0 in out.sizes:
+        if self.epilogue or not isinstance(step, Kernel) or len(out.sizes) != 2 or 0 in out.sizes:
             return False
-        group, rows = step.group, step.kernel.rows
+        group, rows = step.group, step.rows
         reads = [index for loop in group.loops for buffer, index in group.reads(loop) if buffer is out]
         if not reads or not rows or type(rows) is not type(out.sizes[0]):  # both depend on the batch, or none
             return False

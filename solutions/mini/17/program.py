@@ -11,11 +11,11 @@
 import functools
 
 import numpy as np
-from mini.fusion import Call, Lowering, decompose, fuse, trace  # noqa: F401
+from mini.fusion import Call, Lowering, decompose, fuse, numel, trace  # noqa: F401
 from mini.prims import DECOMPOSITIONS
-from mini.products import KernelStep, ProductStep
+from mini.products import Kernel, ProductStep
 from mini.sizes import at, batch_of
-from mini.tensor import Layout, Storage, Tensor, fake, from_numpy, numel  # noqa: F401
+from mini.tensor import Storage, Tensor, fake, from_numpy  # noqa: F401
 
 
 # %% given
@@ -37,7 +37,7 @@ def bytes_of(buffer, batch):
 class Program:
     """A graph, compiled: called with tensors it gives tensors."""
 
-    rules, kernel_step, empty = DECOMPOSITIONS, KernelStep, staticmethod(np.empty)
+    rules, kernel, empty = DECOMPOSITIONS, Kernel, staticmethod(np.empty)
     take = give = staticmethod(lambda array: array)  # to the memory in which the kernels run, and from it
 
     def __init__(self, graph):
@@ -48,18 +48,18 @@ class Program:
                 self.steps.append(ProductStep(group))
                 continue
             wanted = {*lowering.outputs}.union(*[read_by(other) for other in groups if other is not group])
-            step, last = self.kernel_step(group, wanted), self.steps[-1] if self.steps else None
+            step, last = self.kernel(group, wanted), self.steps[-1] if self.steps else None
             if isinstance(last, ProductStep) and last.takes(step):
                 last.epilogue, last.buffers = step, last.buffers + step.buffers
             else:
                 self.steps.append(step)
-        self.constants = {lowering.boxes[node].memory[0]: node.args[0].storage.data for node in lowering.constants}
+        self.constants = [node.args[0] for node in lowering.constants]  # the last of the inputs, at each call
         self.prepared = functools.lru_cache(maxsize=4)(self.prepare)  # for the batches that were used last
 
     # %% 17.5 a plan of the memory
     def plan(self, batch=None):
         """Buffers share memory: each takes the smallest free place that holds it. Gives places, and their bytes."""
-        others = {*self.lowering.inputs, *self.lowering.outputs, *self.constants, "s0"}
+        others = {*self.lowering.inputs, *self.lowering.outputs, "s0"}
         last = {buffer: i for i, step in enumerate(self.steps) for buffer in step.buffers if buffer not in others}
         places, sizes, free = {}, [], []
         for i, step in enumerate(self.steps):
@@ -68,11 +68,10 @@ class Program:
                 if buffer not in places:
                     need = bytes_of(buffer, batch)
                     fitting = [place for place in free if sizes[place] >= need]
+                    places[buffer] = min(fitting, key=sizes.__getitem__, default=len(sizes))
                     if fitting:
-                        places[buffer] = min(fitting, key=sizes.__getitem__)
                         free.remove(places[buffer])
                     else:
-                        places[buffer] = len(sizes)
                         sizes.append(need)
             free += [places[buffer] for buffer in buffers if last[buffer] == i]
         return places, sizes
@@ -85,11 +84,11 @@ class Program:
         places, sizes = self.plan(batch)
         arena = [self.empty(size, np.uint8) for size in sizes]
         memory = {b: arena[place][: bytes_of(b, batch)].view(b.dtype) for b, place in places.items()}
-        memory |= {buffer: self.take(data) for buffer, data in self.constants.items()} | {"s0": batch}
-        return inputs, outputs, memory, [step.launch(batch) for step in self.steps]
+        return inputs, outputs, memory | {"s0": batch}, [step.launch(batch) for step in self.steps]
 
     def __call__(self, *tensors, batch=None):
         """Inputs are taken as they lie, outputs are new; between them the steps run."""
+        tensors = *tensors, *self.constants
         inputs, outputs, memory, launches = self.prepared(batch or batch_of(self.lowering.inputs, tensors))
         now = dict(memory)
         for (buffer, layout), tensor in zip(inputs, tensors, strict=True):
