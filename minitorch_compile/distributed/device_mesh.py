@@ -30,6 +30,8 @@ class DeviceMesh:
         _init_backend: bool = True,
         _rank: int | None = None,
         _layout: Any = None,
+        _rank_map: Any = None,
+        _root_mesh: Any = None,
     ) -> None:
         self.device_type = _kind(device_type)
         self.mesh = mesh.to(int32) if isinstance(mesh, Tensor) else tensor(mesh, dtype=int32)

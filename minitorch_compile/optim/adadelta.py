@@ -12,7 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from minitorch_compile.optim.functional import AdadeltaState, adadelta
+from minitorch_compile.optim import functional
+from minitorch_compile.optim.functional import AdadeltaState
+from minitorch_compile.optim.in_place_rules import adadelta as adadelta
 from minitorch_compile.optim.optimizer import Group, check_option
 from minitorch_compile.optim.rule_optimizer import RuleOptimizer, counter
 from minitorch_compile.tensor import Tensor
@@ -34,7 +36,7 @@ class Adadelta(RuleOptimizer):
     True
     """
 
-    rule = adadelta
+    rule = functional.adadelta
     state_class = AdadeltaState
     options = ("lr", "rho", "eps", "weight_decay", "maximize")
 

@@ -12,8 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from minitorch_compile.optim.functional import AdagradState, adagrad
+from minitorch_compile.optim import functional
+from minitorch_compile.optim.functional import AdagradState
 from minitorch_compile.optim.fused import fused_adagrad, is_fused
+from minitorch_compile.optim.in_place_rules import adagrad as adagrad
 from minitorch_compile.optim.optimizer import Group
 from minitorch_compile.optim.overwrite import overwrite
 from minitorch_compile.optim.rule_optimizer import RuleOptimizer, counter, filled_like
@@ -23,7 +25,7 @@ from minitorch_compile.tensor import Tensor, no_grad
 class Adagrad(RuleOptimizer):
     """Adagrad (Duchi, Hazan and Singer 2011). The state is made at once, as in PyTorch."""
 
-    rule = adagrad
+    rule = functional.adagrad
     state_class = AdagradState
     options = ("lr", "lr_decay", "weight_decay", "eps", "maximize")
 

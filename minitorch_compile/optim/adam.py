@@ -12,8 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from minitorch_compile.optim.functional import AdamState, adam
+from minitorch_compile.optim import functional
+from minitorch_compile.optim.functional import AdamState
 from minitorch_compile.optim.fused import fused_adam, is_fused
+from minitorch_compile.optim.in_place_rules import adam as adam
+from minitorch_compile.optim.in_place_rules import adamw as adamw
 from minitorch_compile.optim.optimizer import Group
 from minitorch_compile.optim.overwrite import overwrite
 from minitorch_compile.optim.rule_optimizer import RuleOptimizer, counter
@@ -41,7 +44,7 @@ class Adam(RuleOptimizer):
     tensor([0.9000])
     """
 
-    rule = adam
+    rule = functional.adam
     state_class = AdamState
     options = ("lr", "betas", "eps", "weight_decay", "maximize", ("decoupled_weight_decay", "decoupled"))
 

@@ -12,7 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from minitorch_compile.optim.functional import AdamaxState, adamax
+from minitorch_compile.optim import functional
+from minitorch_compile.optim.functional import AdamaxState
+from minitorch_compile.optim.in_place_rules import adamax as adamax
 from minitorch_compile.optim.optimizer import Group
 from minitorch_compile.optim.rule_optimizer import RuleOptimizer, counter
 from minitorch_compile.tensor import Tensor
@@ -22,7 +24,7 @@ from minitorch_compile.tensor.ops import zeros_like
 class Adamax(RuleOptimizer):
     """Adam with the infinity norm (Kingma and Ba 2015)."""
 
-    rule = adamax
+    rule = functional.adamax
     state_class = AdamaxState
     options = ("lr", "betas", "eps", "weight_decay", "maximize")
 

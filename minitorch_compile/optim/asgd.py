@@ -12,7 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from minitorch_compile.optim.functional import ASGDState, asgd
+from minitorch_compile.optim import functional
+from minitorch_compile.optim.functional import ASGDState
+from minitorch_compile.optim.in_place_rules import asgd as asgd
 from minitorch_compile.optim.optimizer import Group
 from minitorch_compile.optim.rule_optimizer import RuleOptimizer, counter
 from minitorch_compile.tensor import Tensor
@@ -22,7 +24,7 @@ from minitorch_compile.tensor.ops import zeros_like
 class ASGD(RuleOptimizer):
     """Averaged stochastic gradient descent (Polyak and Juditsky 1992); the average is the state "ax"."""
 
-    rule = asgd
+    rule = functional.asgd
     state_class = ASGDState
     options = ("lr", "lambd", "alpha", "t0", "weight_decay", "maximize")
     counters = ("step", "eta", "mu")

@@ -12,7 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from minitorch_compile.optim.functional import NAdamState, nadam
+from minitorch_compile.optim import functional
+from minitorch_compile.optim.functional import NAdamState
+from minitorch_compile.optim.in_place_rules import nadam as nadam
 from minitorch_compile.optim.optimizer import Group
 from minitorch_compile.optim.rule_optimizer import RuleOptimizer, counter
 from minitorch_compile.tensor import Tensor
@@ -22,7 +24,7 @@ from minitorch_compile.tensor.ops import zeros_like
 class NAdam(RuleOptimizer):
     """Adam with Nesterov's momentum (Dozat 2016)."""
 
-    rule = nadam
+    rule = functional.nadam
     state_class = NAdamState
     options = (
         "lr",

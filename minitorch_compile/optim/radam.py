@@ -12,7 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from minitorch_compile.optim.functional import RAdamState, radam
+from minitorch_compile.optim import functional
+from minitorch_compile.optim.functional import RAdamState
+from minitorch_compile.optim.in_place_rules import radam as radam
 from minitorch_compile.optim.optimizer import Group
 from minitorch_compile.optim.rule_optimizer import RuleOptimizer, counter
 from minitorch_compile.tensor import Tensor
@@ -22,7 +24,7 @@ from minitorch_compile.tensor.ops import zeros_like
 class RAdam(RuleOptimizer):
     """Rectified Adam (Liu et al. 2020)."""
 
-    rule = radam
+    rule = functional.radam
     state_class = RAdamState
     options = ("lr", "betas", "eps", "weight_decay", ("decoupled_weight_decay", "decoupled"), "maximize")
 

@@ -12,7 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from minitorch_compile.optim.functional import RMSpropState, rmsprop
+from minitorch_compile.optim import functional
+from minitorch_compile.optim.functional import RMSpropState
+from minitorch_compile.optim.in_place_rules import rmsprop as rmsprop
 from minitorch_compile.optim.optimizer import Group
 from minitorch_compile.optim.rule_optimizer import RuleOptimizer, counter
 from minitorch_compile.tensor import Tensor
@@ -22,7 +24,7 @@ from minitorch_compile.tensor.ops import zeros_like
 class RMSprop(RuleOptimizer):
     """RMSprop (Hinton 2012), with momentum and centered (Graves 2013) if asked for."""
 
-    rule = rmsprop
+    rule = functional.rmsprop
     state_class = RMSpropState
     options = ("lr", "alpha", "eps", "weight_decay", "momentum", "maximize")
 

@@ -12,7 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from minitorch_compile.optim.functional import RpropState, rprop
+from minitorch_compile.optim import functional
+from minitorch_compile.optim.functional import RpropState
+from minitorch_compile.optim.in_place_rules import rprop as rprop
 from minitorch_compile.optim.optimizer import Group
 from minitorch_compile.optim.rule_optimizer import RuleOptimizer, counter, filled_like
 from minitorch_compile.tensor import Tensor
@@ -22,7 +24,7 @@ from minitorch_compile.tensor.ops import zeros_like
 class Rprop(RuleOptimizer):
     """Resilient backpropagation (Riedmiller and Braun 1993), for gradients of the whole data."""
 
-    rule = rprop
+    rule = functional.rprop
     state_class = RpropState
     options = ("etas", "step_sizes", "maximize")
 

@@ -14,8 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from minitorch_compile.optim.functional import SGDState, sgd
+from minitorch_compile.optim import functional
+from minitorch_compile.optim.functional import SGDState
 from minitorch_compile.optim.fused import fused_sgd, is_fused
+from minitorch_compile.optim.in_place_rules import sgd as sgd
 from minitorch_compile.optim.optimizer import Group, store
 from minitorch_compile.optim.overwrite import overwrite
 from minitorch_compile.optim.rule_optimizer import RuleOptimizer
@@ -38,7 +40,7 @@ class SGD(RuleOptimizer):
     tensor([0.8000])
     """
 
-    rule = sgd
+    rule = functional.sgd
     state_class = SGDState
     options = ("lr", "momentum", "dampening", "weight_decay", "nesterov", "maximize")
     counters = ()
@@ -77,7 +79,9 @@ class SGD(RuleOptimizer):
         if is_fused(group, params):
             new_buffers = fused_sgd(params, [p.grad for p in params], buffers, **self.rule_options(group))
         else:
-            new_params, new_buffers = sgd(params, [p.grad for p in params], buffers, **self.rule_options(group))
+            new_params, new_buffers = functional.sgd(
+                params, [p.grad for p in params], buffers, **self.rule_options(group)
+            )
             store(params, new_params)
         if group["momentum"]:
             for p, before, buffer in zip(params, buffers, new_buffers, strict=True):

@@ -164,6 +164,7 @@ class profile(_KinetoProfile):
         acc_events: bool = False,
         use_cuda: bool | None = None,
         custom_trace_id_callback: Callable[[], str] | None = None,
+        post_processing_timeout_s: float | None = None,
     ) -> None:
         super().__init__(
             activities=activities,

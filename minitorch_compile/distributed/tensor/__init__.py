@@ -6,16 +6,28 @@
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
-from minitorch_compile.distributed.across_processes import refused_class, refused_function
+from minitorch_compile.distributed.across_processes import refuse, refused_class
 from minitorch_compile.distributed.device_mesh import DeviceMesh, init_device_mesh
 from minitorch_compile.distributed.tensor.placement_types import Partial, Placement, Replicate, Shard
 from minitorch_compile.tensor import Tensor
 
 DTensor = refused_class("DTensor", Tensor, methods=("from_local",))
-distribute_tensor = refused_function("distribute_tensor")
-distribute_module = refused_function("distribute_module")
+
+
+def distribute_tensor(
+    tensor: Any, device_mesh: Any = None, placements: Any = None, *, src_data_rank: Any = 0
+) -> NoReturn:
+    """NotImplementedError: it needs several processes."""
+    refuse("distribute_tensor")
+
+
+def distribute_module(
+    module: Any, device_mesh: Any = None, partition_fn: Any = None, input_fn: Any = None, output_fn: Any = None
+) -> NoReturn:
+    """NotImplementedError: it needs several processes."""
+    refuse("distribute_module")
 
 
 def compute_local_shape_and_global_offset(
