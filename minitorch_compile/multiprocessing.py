@@ -1,6 +1,7 @@
 """torch.multiprocessing: Python's module, and `spawn`, which runs a function in several processes.
 
-A tensor that is sent to another process is copied; both sides go on with their own.
+A tensor that is sent to another process, or that `share_memory_` was called on, lies in memory that both look at:
+`tensor/tensor_class/sent_tensors.py`.
 
 >>> Queue.__self__.__class__.__module__
 'multiprocessing.context'
@@ -46,6 +47,26 @@ class ProcessRaisedException(Exception):
     """One of the processes that spawn() started failed."""
 
 
+class ProcessContext:
+    """The processes that spawn() started with `join=False`."""
+
+    def __init__(self, processes: list[Any]) -> None:
+        self.processes = processes
+
+    def pids(self) -> list[int]:
+        """Their numbers."""
+        return [process.pid for process in self.processes]
+
+    def join(self, timeout: float | None = None) -> bool:
+        """Waits, `timeout` seconds for each, and says whether all have ended. ProcessRaisedException if one failed."""
+        for process in self.processes:
+            process.join(timeout)
+        for i, process in enumerate(self.processes):
+            if process.exitcode:
+                raise ProcessRaisedException(f"spawn: process {i} failed with exit status {process.exitcode}")
+        return not any(process.is_alive() for process in self.processes)
+
+
 def spawn(
     fn: Callable[..., Any],
     args: tuple[Any, ...] = (),
@@ -53,8 +74,8 @@ def spawn(
     join: bool = True,
     daemon: bool = False,
     start_method: str = "spawn",
-) -> list[Any] | None:
-    """Runs `fn(i, *args)` in `nprocs` processes. Waits for them, or with `join=False` returns them.
+) -> ProcessContext | None:
+    """Runs `fn(i, *args)` in `nprocs` processes. Waits for them, or with `join=False` returns what can wait for them.
 
     ProcessRaisedException if one of them fails.
     """
@@ -62,20 +83,15 @@ def spawn(
     processes = [context.Process(target=fn, args=(i, *args), daemon=daemon) for i in range(nprocs)]
     for process in processes:
         process.start()
+    started = ProcessContext(processes)
     if not join:
-        return processes
-    for process in processes:
-        process.join()
-    failed = [i for i, process in enumerate(processes) if process.exitcode]
-    if failed:
-        raise ProcessRaisedException(
-            f"spawn: process {failed[0]} failed with exit status {processes[failed[0]].exitcode}"
-        )
+        return started
+    started.join()
     return None
 
 
 def set_sharing_strategy(new_strategy: str) -> None:
-    """How PyTorch shares memory between processes; here it is copied. ValueError for an unknown way."""
+    """PyTorch's ways to share memory; here it is always an open file that is sent. ValueError for an unknown one."""
     if new_strategy not in get_all_sharing_strategies():
         raise ValueError(f"set_sharing_strategy: expected one of {get_all_sharing_strategies()}, got {new_strategy!r}")
 
@@ -101,6 +117,7 @@ __all__ = [
     "Pipe",
     "Pool",
     "Process",
+    "ProcessContext",
     "ProcessRaisedException",
     "Queue",
     "RLock",

@@ -15,6 +15,7 @@ from minitorch_compile.nn.module_tree import ModuleTree
 from minitorch_compile.nn.parameter import Parameter
 from minitorch_compile.nn.uninitialized import is_lazy
 from minitorch_compile.tensor import Tensor, dtype, no_grad, ops
+from minitorch_compile.tensor.memory.shared_memory import share
 from minitorch_compile.tensor.numerics.dtype import FLOATING, float16, float32, float64
 
 AnyModule = TypeVar("AnyModule", bound="ModuleConversion")
@@ -105,10 +106,11 @@ class ModuleConversion(ModuleTree):
         return self._apply(lambda x: ops.empty_like(x, device=device), recurse)
 
     def share_memory(self: AnyModule) -> AnyModule:
-        """Refused: tensors do not lie in memory that processes share."""
-        raise NotImplementedError(
-            "share_memory: tensors can't be moved into shared memory; send state_dict() to the other process"
-        )
+        """Moves parameters, buffers and gradients to memory that other processes can look at."""
+        tensors = [*self.parameters(), *self.buffers()]
+        grads = [p.grad for p in self.parameters() if p.grad is not None]
+        share([x.storage for x in (*tensors, *grads)])
+        return self
 
 
 def _converted(param: Any, fn: Callable[[Any], Any]) -> Any:

@@ -14,6 +14,7 @@ from minitorch_compile.tensor import Tensor, empty
 from minitorch_compile.tensor.dispatch.overrides import _disabled_torch_function_impl
 from minitorch_compile.tensor.tensor_base import TensorBase
 from minitorch_compile.tensor.tensor_class.deep_copy import look_at_copied_storage
+from minitorch_compile.tensor.tensor_class.sent_tensors import send_shared
 
 
 def _share(cls: type, data: Any) -> Any:
@@ -66,3 +67,7 @@ class Buffer(Tensor):
         result = _share(cls, data)
         result.persistent = persistent
         return result
+
+
+send_shared(Parameter)
+send_shared(Buffer)

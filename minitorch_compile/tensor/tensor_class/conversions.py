@@ -18,6 +18,7 @@ from minitorch_compile.tensor.dispatch.tensor_options import on_device
 from minitorch_compile.tensor.grad_mode import state as grad_state
 from minitorch_compile.tensor.memory.device import META, NO_DATA
 from minitorch_compile.tensor.memory.memory_format import preserve_format
+from minitorch_compile.tensor.memory.shared_memory import share
 from minitorch_compile.tensor.memory.strides import numel
 from minitorch_compile.tensor.numerics.dtype import (
     FLOAT8,
@@ -172,10 +173,9 @@ class TensorConversions(TensorBase):
         raise RuntimeError("pin_memory: there is no GPU to pin memory for; leave the call out")
 
     def share_memory_(self) -> Any:
-        """RuntimeError: memory can't be shared with other processes."""
-        raise RuntimeError(
-            "share_memory_: tensors are not shared between processes here; send tensor.numpy(), or use numpy.memmap"
-        )
+        """Moves the elements to memory that other processes look at: those forked later, those it is sent to."""
+        share([self.storage])
+        return self
 
     # ---------------------------------------------------------------------------------------------- legacy constructors
 

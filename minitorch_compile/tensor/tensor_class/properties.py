@@ -19,6 +19,7 @@ from minitorch_compile.tensor.memory.memory_format import (
     memory_format,
     strided,
 )
+from minitorch_compile.tensor.memory.shared_memory import file_of
 from minitorch_compile.tensor.memory.size import Size
 from minitorch_compile.tensor.memory.strides import is_contiguous, numel
 from minitorch_compile.tensor.memory.typed_storage import UntypedStorage
@@ -181,8 +182,9 @@ class TensorProperties(TensorBase):
         return False
 
     def is_shared(self) -> bool:
-        """Whether the memory is shared with other processes: never."""
-        return False
+        """Whether other processes can look at the memory, see `share_memory_`."""
+        buffer = self.storage.memory.buffer
+        return buffer is not None and file_of(buffer) is not None
 
     def is_conj(self) -> bool:
         """Whether the elements are the conjugates of what is in memory, as those of x.conj() are."""

@@ -49,6 +49,7 @@ from minitorch_compile.tensor.tensor_class.legacy_types import LegacyTensorType
 from minitorch_compile.tensor.tensor_class.printing import to_text
 from minitorch_compile.tensor.tensor_class.properties import TensorProperties
 from minitorch_compile.tensor.tensor_class.resizing import TensorResizing
+from minitorch_compile.tensor.tensor_class.sent_tensors import send_shared
 
 if TYPE_CHECKING:  # the methods that are made below, as tools/stubs.py writes them down
     from minitorch_compile.tensor.tensor_class.op_methods import OpMethods
@@ -489,3 +490,4 @@ for _name, _value in list(vars(Tensor).items()):
         _value.__name__, _value.__qualname__ = _name, f"Tensor.{_name}"
 TensorBase.concrete = Tensor
 PLAIN.add(Tensor)
+send_shared(Tensor)

@@ -176,7 +176,7 @@ def _prepared(task: Begin | Restart | Rest, worker: int, before: _Fetcher | None
 def _send(results: Any, result: Result) -> bool:
     """Sends a result. False if nobody is there any more to receive it."""
     try:
-        results.send(result)
+        results.send_bytes(pickle.dumps(result))  # a copy: shared memory would need this process alive when it is read
     except OSError:
         return False
     except Exception as error:  # noqa: BLE001  # the batch, or the class of an exception, can't be pickled
