@@ -11,14 +11,15 @@
 >>> with torch.compiler.set_stance("fail_on_recompile"):
 ...     double(torch.ones(2))                                                             # doctest: +ELLIPSIS
 Traceback (most recent call last):
-RuntimeError: the stance is 'fail_on_recompile', and `<lambda>, <doctest ...:1` would have to be compiled ...
+RuntimeError: Detected recompile when torch.compile stance is 'fail_on_recompile'. filename: ...
 """
 
 from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from types import CodeType
 from typing import Any
 
 STANCES = {
@@ -86,12 +87,16 @@ def _change(stance: str) -> None:
         state.on_change()
 
 
-def compiles(place: str, is_first_call: bool = False) -> bool:
-    """Whether a function that has no version for its arguments may be compiled. RuntimeError if that is an error."""
+def compiles(code: CodeType, is_first_call: bool, failures: Callable[[], Sequence[object]]) -> bool:
+    """Whether a function that has no version for its arguments may be compiled. RuntimeError if that is an error: it
+    names the `failures`, the guard of each version that does not hold."""
     if state.stance in LATER:
         return not is_first_call
     if state.stance == "fail_on_recompile":
+        reasons = "".join(f"\n    - {failed}" for failed in reversed(failures()))
         raise RuntimeError(
-            f"the stance is 'fail_on_recompile', and `{place}` would have to be compiled for these arguments"
+            f"Detected recompile when torch.compile stance is 'fail_on_recompile'. filename: '{code.co_filename}',"
+            f" function name: '{code.co_name}', line number: {code.co_firstlineno}"
+            + (f"\n    triggered by the following guard failure(s):{reasons}" if reasons else "")
         )
     return state.stance == "default"

@@ -153,7 +153,7 @@ class Dispatcher:
             if cache.is_full:
                 return self._at_the_limit(arguments)
             is_first, cache.was_called = not cache.was_called, True
-            if not stance.compiles(self.place, is_first):
+            if not stance.compiles(self.code, is_first, lambda: self.failures(arguments)):
                 return self.plain
             reporting.log_recompile(self, arguments)
             count_frame()

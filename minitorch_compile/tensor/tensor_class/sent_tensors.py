@@ -34,7 +34,7 @@ Layout = tuple[int, tuple[int, ...], tuple[int, ...]]  # offset, sizes, strides
 def send_shared(tensor_class: type) -> None:
     """From now on tensors of exactly this class are sent so."""
     if hasattr(reduction, "DupFd"):
-        reduction.ForkingPickler.register(tensor_class, _reduced)  # type: ignore[arg-type]
+        reduction.ForkingPickler.register(tensor_class, _reduced)
 
 
 def _reduced(x: Any) -> tuple[Any, ...]:
