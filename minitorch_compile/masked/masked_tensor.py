@@ -25,6 +25,8 @@ from typing import Any
 
 from minitorch_compile.autograd import Function
 from minitorch_compile.tensor import Tensor, bool_, float16, float32, float64, int8, int16, int32, int64, ops
+from minitorch_compile.tensor.dispatch.overrides import watching
+from minitorch_compile.tensor.dispatch.torch_dispatch import dispatching
 from minitorch_compile.tensor.memory.memory_format import layout as Layout
 from minitorch_compile.tensor.memory.memory_format import sparse_coo, sparse_csr, strided
 from minitorch_compile.user_warnings import warn_user
@@ -35,6 +37,13 @@ PROTOTYPE = (
     " issue for features requests and see our documentation on the torch.masked module for further information about"
     " the project."
 )
+
+
+def _ask_from_now_on() -> None:
+    """Operations ask whether their arguments are masked once there is such a tensor: before, it would only cost."""
+    for classes in (watching, dispatching):
+        if MaskedTensor not in classes:
+            classes.append(MaskedTensor)
 
 
 def is_masked_tensor(obj: Any, /) -> bool:
@@ -53,6 +62,7 @@ class MaskedTensor(Tensor):
             if is_masked_tensor(value) or not isinstance(value, Tensor):
                 raise TypeError(f"{name} must be a Tensor")
         warn_user(PROTOTYPE)
+        _ask_from_now_on()
         if data.requires_grad:
             warn_user(
                 "It is not recommended to create a MaskedTensor with a tensor that requires_grad. To avoid this, you"
@@ -153,6 +163,10 @@ class MaskedTensor(Tensor):
         return f"MaskedTensor(\n{_indented(_text(data, mask))}\n)"
 
     __str__ = __repr__
+
+
+for _classes in (watching, dispatching):  # as the class was entered when it was made
+    _classes.remove(MaskedTensor)
 
 
 class _GetData(Function):
