@@ -129,6 +129,7 @@ from minitorch_compile.tensor.functions.checks import (
     _check_value,
     _check_with,
 )
+from minitorch_compile.tensor.functions.foreach import FOREACH
 from minitorch_compile.tensor.functions.index_put import index_put, index_put_
 from minitorch_compile.tensor.functions.low_rank import pca_lowrank, svd_lowrank
 from minitorch_compile.tensor.functions.predicates import (
@@ -219,7 +220,7 @@ cdouble = complex128
 long = int64
 int = int32
 short = int16
-globals().update(visible_in("torch"))
-del visible_in
+globals().update(visible_in("torch") | FOREACH)
+del visible_in, FOREACH
 
 newaxis = None  # x[:, torch.newaxis]

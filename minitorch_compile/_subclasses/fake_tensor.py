@@ -18,6 +18,7 @@ from minitorch_compile.dynamo.variables.tracer import Tracer
 from minitorch_compile.tensor.memory.device import META
 from minitorch_compile.tensor.modes.fake_tensor_mode import FakeTensorMode
 from minitorch_compile.tensor.tensor_base import FakeDataError, TensorBase
+from minitorch_compile.utils._python_dispatch import is_traceable_wrapper_subclass
 
 # PyTorch has an error for a number that is asked for, and one for sizes that depend on numbers.
 DataDependentOutputException = FakeDataError
@@ -43,4 +44,11 @@ class FakeTensor(metaclass=_TensorsWithoutData):
     """For isinstance(x, FakeTensor): whether x stands for a value without having it."""
 
 
-__all__ = ["DataDependentOutputException", "DynamicOutputShapeException", "FakeTensor", "FakeTensorMode"]
+def is_fake(x: Any) -> bool:
+    """Whether x, or the tensors that it wraps, stand for values without having them."""
+    if is_traceable_wrapper_subclass(x):
+        return all(is_fake(getattr(x, name)) for name in x.__tensor_flatten__()[0])
+    return isinstance(x, FakeTensor)
+
+
+__all__ = ["DataDependentOutputException", "DynamicOutputShapeException", "FakeTensor", "FakeTensorMode", "is_fake"]

@@ -28,6 +28,8 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from minitorch_compile.as_torch.star_names import give_star_names, star_names
+
 if TYPE_CHECKING:
     from importlib.metadata import Distribution, DistributionFinder
 
@@ -48,6 +50,7 @@ OTHER_PLACES = {
     "torch.distributed._composable": "minitorch_compile.distributed",
     "torch.distributed._composable.fsdp": "minitorch_compile.distributed.fsdp",
     "torch.distributed._tensor": "minitorch_compile.distributed.tensor",
+    "torch.distributed._tensor.experimental": "minitorch_compile.distributed.tensor.experimental",
     "torch.distributed.checkpoint.hf_storage": "minitorch_compile.distributed.checkpoint",
     "torch.distributed.constants": "minitorch_compile.distributed.process_group",
     "torch.autograd.profiler_legacy": "minitorch_compile.autograd.profiler",
@@ -75,12 +78,48 @@ OTHER_PLACES = {
     "torch.profiler.profiler": "minitorch_compile.profiler",
     "torch.serialization": "minitorch_compile.serialization",
     "torch.storage": "minitorch_compile.tensor.memory.typed_storage",
+    "torch.torch": "minitorch_compile",
     "torch.torch_version": "minitorch_compile.version",
     "torch.utils._pytree": "minitorch_compile.pytree",
     "torch.utils.data._utils": "minitorch_compile.utils.data",
     "torch.utils.data._utils.collate": "minitorch_compile.utils.data.collate",
     "torch.utils.data._utils.worker": "minitorch_compile.utils.data.worker",
 }
+FOLDERS = {name.rpartition(".")[0] for name in OTHER_PLACES}
+# What `import torch` brings along there, and `import minitorch_compile` does not here.
+BROUGHT_ALONG = (
+    "torch._custom_ops",
+    "torch._jit_internal",
+    "torch._tensor",
+    "torch.autograd.profiler_legacy",
+    "torch.autograd.profiler_util",
+    "torch.distributed.algorithms.join",
+    "torch.distributed.constants",
+    "torch.distributed.distributed_c10d",
+    "torch.distributions.chi2",
+    "torch.distributions.utils",
+    "torch.fx._lazy_graph_module",
+    "torch.fx._pytree",
+    "torch.fx.experimental.proxy_tensor",
+    "torch.fx.operator_schemas",
+    "torch.fx.passes.graph_drawer",
+    "torch.fx.passes.infra",
+    "torch.fx.passes.param_fetch",
+    "torch.fx.passes.shape_prop",
+    "torch.fx.passes.split_module",
+    "torch.jit._script",
+    "torch.nn.grad",
+    "torch.nn.modules.channelshuffle",
+    "torch.nn.utils.init",
+    "torch.profiler.profiler",
+    "torch.storage",
+    "torch.torch",
+    "torch.torch_version",
+    "torch.utils._python_dispatch",
+    "torch.utils.data._utils.collate",
+    "torch.utils.data._utils.worker",
+    "torch.utils.hooks",
+)
 OURS = ("torch", "functorch")  # the packages that this one stands in for
 
 
@@ -93,8 +132,12 @@ class Alias(Loader):
     def exec_module(self, module: ModuleType) -> None:
         """Puts our module where the empty new one is; Python takes what it finds there when this returns."""
         _enter(module.__name__, self.ours)
+        give_star_names(module.__name__)
         if module.__name__ == "torch":
+            sys.modules["torch"].__name__ = "torch"  # libraries ask which package they were given
             _enter_what_is_loaded()
+            for name in BROUGHT_ALONG:
+                importlib.import_module(name)
 
 
 def _enter_what_is_loaded() -> None:
@@ -104,15 +147,33 @@ def _enter_what_is_loaded() -> None:
         theirs = "torch" + name.removeprefix(PACKAGE)
         if name.startswith(f"{PACKAGE}.") and theirs not in OTHER_PLACES:
             sys.modules.setdefault(theirs, module)
+    for theirs in star_names().keys() & sys.modules.keys():
+        give_star_names(theirs)
+    for theirs in FOLDERS & sys.modules.keys():
+        _make_folder(sys.modules[theirs])
 
 
 def _enter(name: str, path: str) -> None:
     """Makes a module of ours known under a name, and with it those below it whose names are also those of functions:
     Python would put them in the functions' places when they are imported."""
     module = sys.modules[name] = importlib.import_module(path)
+    if name in FOLDERS:
+        _make_folder(module)
     for attribute, value in vars(module).items():
         if not isinstance(value, ModuleType) and f"{path}.{attribute}" in sys.modules:
             _enter(f"{name}.{attribute}", f"{path}.{attribute}")
+
+
+def _make_folder(module: ModuleType) -> None:
+    """What is a folder there and may be a file here can have modules below it."""
+    vars(module).setdefault("__path__", [])
+
+
+def _exists(path: str) -> bool:
+    try:
+        return importlib.util.find_spec(path) is not None
+    except ModuleNotFoundError:  # the one above it isn't there: PyTorch's name of that is an alias
+        return False
 
 
 class TorchFinder(MetaPathFinder):
@@ -126,7 +187,7 @@ class TorchFinder(MetaPathFinder):
             return None
         ours = OTHER_PLACES.get(fullname, PACKAGE + fullname.removeprefix("torch"))
         # Answering None would let Python look into our folder itself, and load our modules a second time.
-        if importlib.util.find_spec(ours) is None:
+        if not _exists(ours):
             raise ModuleNotFoundError(
                 f"No module named {fullname!r}: {PACKAGE}, which stands in for torch, doesn't have it",
                 name=fullname,
@@ -145,8 +206,7 @@ _finder = TorchFinder()
 
 def install() -> None:
     """From now on `import torch` gives this package. RuntimeError if the real one was imported already."""
-    loaded = sys.modules.get("torch")
-    if loaded is not None and loaded.__name__ != PACKAGE:
+    if sys.modules.get("torch", sys.modules[PACKAGE]) is not sys.modules[PACKAGE]:
         raise RuntimeError("as_torch: PyTorch itself is imported already; install before anything imports torch")
     if _finder not in sys.meta_path:
         sys.meta_path.insert(0, _finder)
@@ -156,6 +216,8 @@ def uninstall() -> None:
     """Ends what install() began. Modules that imported torch meanwhile keep what they have."""
     if _finder in sys.meta_path:
         sys.meta_path.remove(_finder)
+        package = sys.modules[PACKAGE]
+        package.__name__ = package.__spec__.name  # type: ignore[union-attr]
         for name in [name for name in sys.modules if name.partition(".")[0] in OURS]:
             del sys.modules[name]
 

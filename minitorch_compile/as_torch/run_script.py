@@ -6,7 +6,7 @@ begin with its own first line, and a name that is missing here is followed by ad
     Traceback (most recent call last):
       File "train.py", line 3, in <module>
         torch.einsun("ij->j", x)
-    AttributeError: module 'minitorch_compile' has no attribute 'einsun'
+    AttributeError: module 'torch' has no attribute 'einsun'
     torch.einsun: minitorch_compile, which stands in for torch here, has no such name. Nearest: einsum.
 """
 
@@ -109,5 +109,5 @@ def asked_for(error: Exception) -> tuple[object, str]:
 def is_ours(owner: object) -> bool:
     """Whether this is a module of this package, or a tensor."""
     if isinstance(owner, ModuleType):
-        return owner.__name__.partition(".")[0] == PACKAGE
+        return owner.__name__.partition(".")[0] in (PACKAGE, "torch")
     return isinstance(owner, minitorch_compile.Tensor)

@@ -45,7 +45,7 @@ class Binomial(CountOfSuccesses):
 
     has_enumerate_support = True
 
-    @property
+    @constraints.dependent_property(is_discrete=True, event_dim=0)
     def support(self) -> Any:
         return constraints.integer_interval(0, self.total_count)
 

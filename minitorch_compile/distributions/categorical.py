@@ -61,7 +61,7 @@ class Categorical(Distribution):
     def param_shape(self) -> Any:
         return self._param.shape
 
-    @property
+    @constraints.dependent_property(is_discrete=True, event_dim=0)
     def support(self) -> Any:
         return constraints.integer_interval(0, self._num_events - 1)
 

@@ -48,13 +48,51 @@ def _plain(value: Any) -> Any:
 
 
 class _Dependent(Constraint):
-    """A region that depends on other parameters: not checked."""
+    """A region that depends on other parameters: not checked. What of it is known beforehand can be said."""
 
-    def __init__(self, *, is_discrete: bool = False, event_dim: int = 0) -> None:
-        self.is_discrete, self.event_dim = is_discrete, event_dim
+    def __init__(self, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented) -> None:
+        self._is_discrete, self._event_dim = is_discrete, event_dim
+
+    @property
+    def is_discrete(self) -> Any:  # type: ignore[override]
+        """Whether its values are apart from each other. NotImplementedError if that wasn't said."""
+        if self._is_discrete is NotImplemented:
+            raise NotImplementedError(".is_discrete cannot be determined statically")
+        return self._is_discrete
+
+    @property
+    def event_dim(self) -> Any:  # type: ignore[override]
+        """How many dimensions one value has. NotImplementedError if that wasn't said."""
+        if self._event_dim is NotImplemented:
+            raise NotImplementedError(".event_dim cannot be determined statically")
+        return self._event_dim
+
+    def __call__(self, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented) -> _Dependent:
+        """The same with more said: `constraints.dependent(is_discrete=True, event_dim=1)`."""
+        return _Dependent(
+            is_discrete=self._is_discrete if is_discrete is NotImplemented else is_discrete,
+            event_dim=self._event_dim if event_dim is NotImplemented else event_dim,
+        )
 
     def check(self, value: Tensor) -> Any:
         raise ValueError("Cannot determine validity of dependent constraint")
+
+
+class _DependentProperty(property, _Dependent):
+    """A property of a distribution, and on its class a constraint of which some is known.
+
+    >>> from minitorch_compile import distributions
+    >>> distributions.Uniform.support.event_dim, distributions.Uniform(0.0, 2.0).support
+    (0, Interval(lower_bound=0.0, upper_bound=2.0))
+    """
+
+    def __init__(self, fn: Any = None, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented) -> None:
+        property.__init__(self, fn)
+        _Dependent.__init__(self, is_discrete=is_discrete, event_dim=event_dim)
+
+    def __call__(self, fn: Any) -> _DependentProperty:  # type: ignore[override]
+        """`@constraints.dependent_property(is_discrete=False, event_dim=0)` above the method."""
+        return type(self)(fn, is_discrete=self._is_discrete, event_dim=self._event_dim)
 
 
 def is_dependent(constraint: Any) -> bool:
@@ -147,6 +185,23 @@ class IndependentConstraint(Constraint):
 
     def __repr__(self) -> str:
         return f"IndependentConstraint({self.base_constraint}, {self.reinterpreted_batch_ndims})"
+
+
+class MixtureSameFamilyConstraint(Constraint):
+    """What the components of a mixture may give: the dimension along which they lie is put back for the check."""
+
+    def __init__(self, base_constraint: Any) -> None:
+        self.base_constraint = base_constraint
+        self.is_discrete, self.event_dim = base_constraint.is_discrete, base_constraint.event_dim
+
+    def check(self, value: Tensor) -> Any:
+        if value.dim() < self.event_dim:
+            raise ValueError(f"Expected value.dim() >= {self.event_dim} but got {value.dim()}")
+        result = self.base_constraint.check(value.unsqueeze(-1 - self.event_dim))
+        return result.reshape(*result.shape[: value.dim() - self.event_dim], -1).all(-1)
+
+    def __repr__(self) -> str:
+        return f"MixtureSameFamilyConstraint({self.base_constraint!r})"
 
 
 class Simplex(Constraint):
@@ -301,3 +356,4 @@ cat = Cat
 stack = Stack
 independent = IndependentConstraint
 dependent = _Dependent()
+dependent_property = _DependentProperty

@@ -31,7 +31,7 @@ class GeneralizedPareto(Distribution):
         loc, scale, concentration = (x.expand(batch) for x in (self.loc, self.scale, self.concentration))
         return GeneralizedPareto(loc, scale, concentration, validate_args=False)
 
-    @property
+    @constraints.dependent_property(is_discrete=False, event_dim=0)
     def support(self) -> Any:
         """From loc on; if the concentration is negative, up to loc - scale / concentration."""
         end = self.loc - self.scale / self._not_zero()

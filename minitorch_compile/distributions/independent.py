@@ -56,7 +56,7 @@ class Independent(Distribution):
     def has_enumerate_support(self) -> bool:  # type: ignore[override]
         return self.base_dist.has_enumerate_support and not self.reinterpreted_batch_ndims
 
-    @property
+    @constraints.dependent_property
     def support(self) -> Any:
         base = self.base_dist.support
         if constraints.is_dependent(base) or not self.reinterpreted_batch_ndims:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from minitorch_compile.distributions import constraints
 from minitorch_compile.distributions.categorical import Categorical
 from minitorch_compile.distributions.distribution import Distribution
 from minitorch_compile.tensor import Tensor, no_grad, ops
@@ -52,9 +53,9 @@ class MixtureSameFamily(Distribution):
     def component_distribution(self) -> Distribution:
         return self._components
 
-    @property
+    @constraints.dependent_property
     def support(self) -> Any:
-        return self._components.support
+        return constraints.MixtureSameFamilyConstraint(self._components.support)
 
     def _weights(self) -> Any:
         """The probabilities of the components, with a dimension of size 1 for each of the event's."""

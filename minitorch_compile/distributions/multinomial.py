@@ -49,7 +49,7 @@ class Multinomial(Distribution):
     def logits(self) -> Any:
         return self._categorical.logits
 
-    @property
+    @constraints.dependent_property(is_discrete=True, event_dim=1)
     def support(self) -> Any:
         return constraints.multinomial(self.total_count)
 

@@ -53,3 +53,13 @@ def exactly_one(probs: Any, logits: Any) -> None:
     """ValueError unless one of both is given."""
     if (probs is None) == (logits is None):
         raise ValueError("Either `probs` or `logits` must be specified, but not both.")
+
+
+def _standard_normal(shape: Any, dtype: Any, device: Any) -> Any:
+    """Samples of N(0, 1), by the name under which other libraries import it."""
+    return ops.randn(shape, dtype=dtype, device=device)
+
+
+def _sum_rightmost(value: Any, dim: int) -> Any:
+    """The sum over the last `dim` dimensions, by the name under which other libraries import it."""
+    return value if dim == 0 else value.reshape(value.shape[:-dim] + (-1,)).sum(-1)

@@ -32,7 +32,7 @@ class Pareto(TransformedDistribution):
         batch = tuple(batch_shape)
         return Pareto(self.scale.expand(batch), self.alpha.expand(batch), validate_args=False)
 
-    @property
+    @constraints.dependent_property(is_discrete=False, event_dim=0)
     def support(self) -> Any:
         return constraints.greater_than_eq(self.scale)
 

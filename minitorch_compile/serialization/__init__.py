@@ -21,10 +21,11 @@ from minitorch_compile.serialization.allowed_names import (
     safe_globals,
 )
 from minitorch_compile.serialization.file_reader import PyTorchFileReader
-from minitorch_compile.serialization.save_load import load, save
+from minitorch_compile.serialization.save_load import MAP_LOCATION, load, save
 from minitorch_compile.serialization.unreadable_file import UnreadableFileError
 
 __all__ = [
+    "MAP_LOCATION",
     "PyTorchFileReader",
     "UnreadableFileError",
     "add_safe_globals",

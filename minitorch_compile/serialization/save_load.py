@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 import pickle
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
@@ -29,6 +29,7 @@ from minitorch_compile.tensor.tensor_base import wrap
 
 STRUCTURE = "minitorch_compile.structure"  # the key in safetensors' metadata
 FileLike = str | os.PathLike[str] | BinaryIO
+MAP_LOCATION = Callable[[Any, str], Any] | device | str | dict[str, str] | None
 
 
 def save(
@@ -69,7 +70,7 @@ def save(
 
 def load(
     f: FileLike,
-    map_location: Any = None,
+    map_location: MAP_LOCATION = None,
     pickle_module: Any = None,
     *,
     weights_only: bool | None = None,

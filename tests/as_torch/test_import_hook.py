@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import importlib
 import importlib.metadata
+import subprocess
 import sys
+from collections import namedtuple
+from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-from minitorch_compile.as_torch.import_hook import OTHER_PLACES, PACKAGE, installed
+from minitorch_compile.as_torch.import_hook import BROUGHT_ALONG, OTHER_PLACES, PACKAGE, installed
 
 
 def test_no_import_puts_a_module_where_a_function_of_its_name_is():
@@ -83,3 +86,50 @@ def test_modules_below_nn_modules_are_attributes_too():
 def test_lines_with_which_libraries_begin(line):
     with installed():
         exec(line, {})
+
+
+def test_what_import_torch_brings_along_needs_no_import_of_its_own():
+    with installed():
+        import torch
+
+        for name in BROUGHT_ALONG:
+            found = torch
+            for part in name.split(".")[1:]:
+                found = getattr(found, part)
+            assert isinstance(found, ModuleType), name
+        assert torch.torch is torch and torch.__name__ == "torch"
+    assert sys.modules[PACKAGE].__name__ == PACKAGE
+
+
+def test_a_star_takes_the_names_that_it_takes_of_pytorch():
+    taken: dict[str, object] = {}
+    with installed():
+        exec("from torch.nn.init import *\nfrom torch.distributions.constraints import *", taken)
+    assert {"xavier_uniform_", "calculate_gain", "dependent_property"} <= taken.keys()
+    assert not {"from_numpy", "no_grad", "Any", "annotations"} & taken.keys()
+
+
+def test_the_names_that_a_star_takes_are_up_to_date():
+    """In a process of its own: tests import modules that a program doesn't."""
+    root = Path(__file__).parents[2]
+    checked = subprocess.run([sys.executable, root / "tools/star_names.py", "--check"], capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def test_a_module_below_an_alias_that_is_not_there_is_missing_in_pytorchs_words():
+    with installed(), pytest.raises(ModuleNotFoundError, match="No module named 'torch.distributed._tensor.nothing'"):
+        importlib.import_module("torch.distributed._tensor.nothing")
+
+
+def test_without_gpus_only_what_is_no_tensor_is_scattered():
+    with installed():
+        from torch.nn.parallel.scatter_gather import gather, is_namedtuple, scatter, scatter_kwargs
+    import minitorch_compile as torch
+
+    assert scatter([1, {"a": (2,)}], [0, 1]) == [[1, {"a": (2,)}]] * 2
+    assert scatter_kwargs((1,), {"a": 2}, [0]) == (((1,),), ({"a": 2},))
+    assert is_namedtuple(ModuleType("m")) is False and is_namedtuple(namedtuple("Pair", "a b")(1, 2))
+    with pytest.raises(RuntimeError, match="torch.cuda.is_available"):
+        scatter([torch.ones(2)], [0])
+    with pytest.raises(AssertionError, match="Gather function not implemented for CPU tensors"):
+        gather([torch.ones(2)], 0)

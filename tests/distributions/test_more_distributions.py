@@ -128,3 +128,36 @@ def test_matrices_are_led_there_too(name):
 def test_a_constraint_without_a_transform_is_refused():
     with pytest.raises(NotImplementedError, match="Boolean"):
         D.biject_to(D.constraints.boolean)
+
+
+SAID_OF_THE_CLASS = {  # PyTorch 2.13's `support` of the class: whether it is discrete, how many dimensions a value has
+    D.Uniform: (False, 0),
+    D.Categorical: (True, 0),
+    D.Multinomial: (True, 1),
+    D.Pareto: (False, 0),
+    D.TransformedDistribution: (False, None),
+    D.Independent: (None, None),
+}
+
+
+@pytest.mark.parametrize("kind", SAID_OF_THE_CLASS)
+def test_a_class_says_what_is_known_of_the_support_of_all(kind):
+    constraint = kind.support
+    assert isinstance(constraint, property) and D.constraints.is_dependent(constraint)
+    for name, expected in zip(("is_discrete", "event_dim"), SAID_OF_THE_CLASS[kind], strict=True):
+        if expected is None:
+            with pytest.raises(NotImplementedError, match=f"{name} cannot be determined statically"):
+                getattr(constraint, name)
+        else:
+            assert getattr(constraint, name) == expected
+
+
+def test_more_can_be_said_of_a_dependent_constraint():
+    some = D.constraints.dependent(is_discrete=True)
+    assert some(event_dim=2).event_dim == 2 and some(event_dim=2).is_discrete
+
+
+def test_a_mixture_checks_each_value_against_all_components():
+    d = D.MixtureSameFamily(D.Categorical(torch.ones(2)), D.Uniform(torch.tensor([0.0, 0.0]), torch.tensor([1.0, 2.0])))
+    assert d.support.check(torch.tensor([0.5, 1.5])).tolist() == [True, False]
+    assert repr(d.support).startswith("MixtureSameFamilyConstraint(Interval(")

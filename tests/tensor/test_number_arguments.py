@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import minitorch_compile as torch
@@ -106,3 +107,43 @@ def test_a_factory_writes_into_the_tensor_it_is_given():
     assert torch.arange(torch.tensor(0), torch.tensor(4), out=out) is out
     assert out.tolist() == [0, 1, 2, 3]
     assert torch.arange(0, 3, out=torch.LongTensor(3)).tolist() == [0, 1, 2]
+
+
+NUMPYS_OWN = {
+    "softplus": lambda x, v: F.softplus(x, beta=v),
+    "elu": lambda x, v: F.elu(x, v),
+    "celu": lambda x, v: F.celu(x, v),
+    "leaky_relu": lambda x, v: F.leaky_relu(x, v),
+    "add": lambda x, v: torch.add(x, x, alpha=v),
+    "full": lambda x, v: torch.full((2,), v),
+    "arange": lambda x, v: torch.arange(v, 4),
+    "rrelu": lambda x, v: F.rrelu(x, v, v),
+}
+
+
+@pytest.mark.parametrize("number", [np.float64(1.5), np.float32(1.5), np.float16(1.5)])
+@pytest.mark.parametrize("name", NUMPYS_OWN)
+def test_numpys_numbers_are_numbers_and_do_not_make_results_of_their_dtype(name, number):
+    call, x = NUMPYS_OWN[name], torch.tensor([1.0, -2.0])
+    result = call(x, number)
+    assert result.dtype is torch.float32
+    assert torch.equal(result, call(x, 1.5))
+    assert torch.equal(torch.compile(call, fullgraph=True)(x, number), torch.compile(call)(x, 1.5))
+
+
+def test_numpys_whole_numbers_and_truth_values():
+    x = torch.ones(2, 3)
+    assert x.sum(np.int64(1)).shape == (2,) and x.sum(1, np.bool_(True)).shape == (2, 1)
+    assert torch.full((2,), np.bool_(True)).dtype is torch.float32  # PyTorch takes it for 1.0
+    for wrong, message in [
+        (lambda: x.sum(np.float64(1)), "must be int, not float64"),
+        (lambda: x.sum(1, np.int64(1)), "must be bool, not int64"),
+        (lambda: F.elu(x, np.ones(1)), "must be Number, not ndarray"),
+    ]:
+        with pytest.raises(TypeError, match=message):
+            wrong()
+
+
+@pytest.mark.parametrize("value", [torch.ones(2, dtype=torch.int32), torch.tensor([True, False])])
+def test_the_type_tensor_is_the_default_dtype(value):
+    assert value.type(torch.Tensor).dtype is torch.float32

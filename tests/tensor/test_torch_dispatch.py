@@ -222,7 +222,7 @@ def test_the_names_are_those_of_pytorch(call, name):
 
 def test_overloads_are_found_by_name():
     assert aten.add.Tensor.overloadpacket is aten.add and str(aten.add) == "aten.add"
-    assert aten.mm.default.name() == "aten::mm" and aten.sum.overloads() == ["default", "dim_IntList"]
+    assert aten.mm.default.name() == "aten::mm" and aten.sum.overloads()[:2] == ["dim_IntList", "default"]
     assert aten.relu(torch.tensor(-1.0)).item() == 0
     with pytest.raises(AttributeError, match="'_OpNamespace' 'aten' object has no attribute 'nothing'"):
         aten.nothing

@@ -16,7 +16,9 @@ AttributeError: The underlying op of 'aten.add' has no overload name 'Complex'
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -32,6 +34,7 @@ ATEN_NAMES = {
     "log_sigmoid": "log_sigmoid_forward",
 }
 TABLE_NAMES = {aten: name for name, aten in ATEN_NAMES.items()}
+FUNCTIONS: dict[str, Callable[..., Any]] = {}  # those that are no ops of the table: tensor/functions/foreach.py
 
 Overload = Callable[[tuple[Any, ...], dict[str, Any]], str]
 
@@ -66,23 +69,23 @@ def _always(name: str) -> Overload:
     return lambda args, kwargs: name
 
 
-# What the overloads of an op are called, and which one a call is. All other ops have `default` only.
-OVERLOADS: dict[str, tuple[tuple[str, ...], Overload]] = {
-    **dict.fromkeys(_words("add sub mul div remainder fmod"), (("Tensor",), _always("Tensor"))),
-    **dict.fromkeys(_words("eq ne lt le gt ge bitwise_and bitwise_or bitwise_xor"), (("Tensor", "Scalar"), _compared)),
-    "pow": (("Tensor_Tensor", "Tensor_Scalar", "Scalar"), _raised),
-    "sum": (("default", "dim_IntList"), _along("dim_IntList")),
-    "mean": (("default", "dim"), _along("dim")),
-    "any": (("default", "dim"), _along("dim")),
-    "all": (("default", "dim"), _along("dim")),
-    "prod": (("default", "dim_int"), _along("dim_int")),
-    "squeeze": (("default", "dim"), _along("dim")),
-    "transpose": (("int",), _always("int")),
-    "select": (("int",), _always("int")),
-    "slice": (("Tensor",), _always("Tensor")),
-    "index": (("Tensor",), _always("Tensor")),
-    "where": (("self",), _always("self")),
-    "scatter": (("src",), _always("src")),
+# Which overload a call of an op is. Of all other ops it is `default`.
+OVERLOADS: dict[str, Overload] = {
+    **dict.fromkeys(_words("add sub mul div remainder fmod"), _always("Tensor")),
+    **dict.fromkeys(_words("eq ne lt le gt ge bitwise_and bitwise_or bitwise_xor"), _compared),
+    "pow": _raised,
+    "sum": _along("dim_IntList"),
+    "mean": _along("dim"),
+    "any": _along("dim"),
+    "all": _along("dim"),
+    "prod": _along("dim_int"),
+    "squeeze": _along("dim"),
+    "transpose": _always("int"),
+    "select": _always("int"),
+    "slice": _always("Tensor"),
+    "index": _always("Tensor"),
+    "where": _always("self"),
+    "scatter": _always("src"),
 }
 
 
@@ -91,7 +94,7 @@ class OpOverload:
 
     namespace = "aten"
 
-    def __init__(self, op: Op, packet: str, overload: str) -> None:
+    def __init__(self, op: Any, packet: str, overload: str) -> None:
         self.op = op
         self._opname = packet
         self._overloadname = "" if overload == "default" else overload
@@ -121,14 +124,14 @@ class OpOverload:
 class OpOverloadPacket:
     """The overloads of one name as attributes; called, it is the op."""
 
-    def __init__(self, op: Op, name: str) -> None:
+    def __init__(self, op: Any, name: str) -> None:
         self.op = op
         self.__name__ = name
         self._qualified_op_name = f"aten::{name}"
 
     def overloads(self) -> list[str]:
         """What they are called."""
-        return list(OVERLOADS.get(_plain(self.__name__), (("default",),))[0])
+        return list(_recorded().get(self.__name__, ("default",)))
 
     def __getattr__(self, name: str) -> OpOverload:
         if name.startswith("__") or name not in self.overloads():
@@ -149,7 +152,7 @@ class AtenNamespace(ModuleType):
     """torch.ops.aten"""
 
     def __getattr__(self, name: str) -> OpOverloadPacket:
-        if name.startswith("__") or TABLE_NAMES.get(name, name) not in table:
+        if name.startswith("__") or _op_named(name) is None:
             raise AttributeError(f"'_OpNamespace' 'aten' object has no attribute '{name}'")
         return _packet(name)
 
@@ -162,13 +165,26 @@ def _plain(name: str) -> str:
     return name if name.startswith("_") else name.removesuffix("_")
 
 
+def _op_named(name: str) -> Any:
+    """What PyTorch's name means here; None if nothing does."""
+    ours = TABLE_NAMES.get(name, name)
+    return table.get(ours) or table.get(f"F.{ours}") or FUNCTIONS.get(name)
+
+
+@functools.cache
+def _recorded() -> dict[str, list[str]]:
+    """What PyTorch calls the overloads of each op that has others than `default` (tools/record_aten_overloads.py)."""
+    found: dict[str, list[str]] = json.loads(Path(__file__).with_name("aten_overloads.json").read_text("utf-8"))
+    return found
+
+
 @functools.cache
 def _packet(name: str) -> OpOverloadPacket:
-    return OpOverloadPacket(table[TABLE_NAMES.get(name, name)], name)
+    return OpOverloadPacket(_op_named(name), name)
 
 
 @functools.cache
-def _overload(op: Op, packet: str, overload: str) -> OpOverload:
+def _overload(op: Any, packet: str, overload: str) -> OpOverload:
     return OpOverload(op, packet, overload)
 
 
@@ -176,4 +192,4 @@ def overload_of(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> OpOver
     """What PyTorch calls this call of an op."""
     name = ATEN_NAMES.get(op.name, op.name)
     known = OVERLOADS.get(_plain(name))
-    return _overload(op, name, "default" if known is None else known[1](args, kwargs))
+    return _overload(op, name, "default" if known is None else known(args, kwargs))

@@ -27,6 +27,7 @@ from minitorch_compile.tensor.tensor_base import TensorBase
 
 Reader = Callable[[Any, str, str], Any]
 Numbers = tuple[int, Reader, frozenset[type]]  # a position, what reads the argument, its types that need no reading
+READ = (TensorBase, np.generic)  # what stands for a number: NumPy's own would give results of their dtype
 NEVER = 1 << 30  # where the first number stands if there is none
 
 # Of functions that PyTorch writes in Python: it asks whether these are true, whatever they are.
@@ -83,12 +84,12 @@ def plain(values: tuple[Any, ...], numbers: tuple[Numbers, ...], op: str, names:
         value = values[position]
         if type(value) in fine:
             continue
-        if isinstance(value, TensorBase) or reader is element_type:
+        if isinstance(value, READ) or reader is element_type:
             read = reader(value, op, names[position])
         elif type(value) in (tuple, list):
-            if fine.issuperset(map(type, value)) or not any(isinstance(item, TensorBase) for item in value):
+            if fine.issuperset(map(type, value)) or not any(isinstance(item, READ) for item in value):
                 continue
-            read = tuple(reader(item, op, names[position]) if isinstance(item, TensorBase) else item for item in value)
+            read = tuple(reader(item, op, names[position]) if isinstance(item, READ) else item for item in value)
         else:
             refuse(value, reader, op, names[position])
             continue
@@ -99,14 +100,18 @@ def plain(values: tuple[Any, ...], numbers: tuple[Numbers, ...], op: str, names:
 def refuse(value: Any, reader: Reader, op: str, name: str) -> None:
     """TypeError for what is surely no such argument: a number that should be a bool, a bool that should be an int."""
     kind = type(value)
-    if reader is flag and not isinstance(value, np.bool_):
+    if reader is flag:
         raise TypeError(f"{op}(): argument '{name}' must be bool, not {kind.__name__}")
+    if reader is number and kind is np.ndarray:
+        raise TypeError(f"{op}(): argument '{name}' must be Number, not ndarray; use its .item()")
     if reader is whole_number and kind in (bool, float):
         raise TypeError(f"{op}(): argument '{name}' must be int, not {kind.__name__}")
 
 
 def number(value: Any, op: str, name: str) -> Any:
     """The element of a 0-d tensor. TypeError for others, and for one through which gradients would have to flow."""
+    if isinstance(value, np.generic):
+        return float(value) if isinstance(value, np.bool_) else value.item()
     if value.sizes or value.requires_grad:
         why = "that requires grad: use its .item()" if value.requires_grad else f"of sizes {list(value.sizes)}"
         raise TypeError(f"{op}(): argument '{name}' must be Number, not Tensor {why}")
@@ -115,6 +120,10 @@ def number(value: Any, op: str, name: str) -> Any:
 
 def whole_number(value: Any, op: str, name: str) -> int:
     """The element of a tensor that has one, an integer. TypeError for others, RuntimeError for a bool (PyTorch's)."""
+    if isinstance(value, np.generic):
+        if not isinstance(value, np.integer):
+            raise TypeError(f"{op}(): argument '{name}' must be int, not {type(value).__name__}")
+        return int(value)
     if value.dtype.category >= FLOATING or numel(value.sizes) != 1:
         raise TypeError(f"{op}(): argument '{name}' must be int, not Tensor of {value.dtype}, {list(value.sizes)}")
     if value.dtype.category == BOOL:
@@ -133,8 +142,11 @@ def element_type(value: Any, op: str, name: str) -> dtype:
 
 
 def flag(value: Any, op: str, name: str) -> Any:
-    """TypeError: a bool may not be given as a tensor."""
-    raise TypeError(f"{op}(): argument '{name}' must be bool, not Tensor; use its .item()")
+    """TypeError: a bool may not be given as a tensor, nor as another number."""
+    if isinstance(value, np.bool_):
+        return bool(value)
+    kind = "Tensor; use its .item()" if isinstance(value, TensorBase) else type(value).__name__
+    raise TypeError(f"{op}(): argument '{name}' must be bool, not {kind}")
 
 
 def coefficient(op: str, name: str, value: Any, is_complex: bool) -> Any:

@@ -31,6 +31,7 @@ from minitorch_compile.tensor.numerics.dtype import (
     float16,
     float32,
     float64,
+    get_default_dtype,
     int8,
     int16,
     int32,
@@ -133,14 +134,16 @@ class TensorConversions(TensorBase):
     def type(self, dtype: Any = None, non_blocking: Any = False) -> Any:
         """Without an argument, the name of the legacy type, as 'torch.FloatTensor'; else the tensor in that `dtype`.
 
-        It may be given as a dtype, as such a name, or as torch.FloatTensor itself. `non_blocking` has no effect on a
-        CPU.
+        It may be given as a dtype, as such a name, as torch.FloatTensor itself, or as torch.Tensor: the default dtype.
+        `non_blocking` has no effect on a CPU.
 
         >>> torch.ones(1).type(), torch.ones(1).type(torch.int64)
         ('torch.FloatTensor', tensor([1]))
         """
         if dtype is None:
             return type_name(self.dtype)
+        if isinstance(dtype, type) and issubclass(dtype, TensorBase):
+            return ops.to(self, get_default_dtype())
         if isinstance(dtype, LegacyTensorType):
             return ops.to(self, dtype.dtype)
         if dtype in (float, int, bool, complex):

@@ -25,6 +25,8 @@ from minitorch_compile.utils.data.worker import Assignment, Begin, Restart, fetc
 from minitorch_compile.utils.data.worker_pool import CannotStart, WorkerPool, check_main_script, context_named, packed
 
 T_co = TypeVar("T_co", covariant=True)
+_collate_fn_t = Callable[[list[Any]], Any]  # PyTorch's names of the types, which other libraries annotate with
+_worker_init_fn_t = Callable[[int], None]
 FIXED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
 
 

@@ -35,6 +35,7 @@ TRACED_MODULES = tuple(
         "_C",
         "tensor.grad_mode",
         "tensor.functions.checks",
+        "tensor.functions.foreach",
         "tensor.functions.index_put",
         "dynamo.variables.functions.polyfills",
         "dynamo.variables.tensors.array_polyfills",
