@@ -732,8 +732,8 @@ if passed("03.10"):
 # +             pass
 
 # %% tags=["wrong"] step="03.10" says="1, 2 and 4 say which it is"
-# -             setattr(function, {1: "__defaults__", 2: "__kwdefaults__"}[which], value)
-# +             setattr(function, {2: "__defaults__", 1: "__kwdefaults__"}[which], value)
+# -             setattr(function, {1: "__defaults__", 2: "__kwdefaults__", 4: "__annotations__"}[which], value)
+# +             setattr(function, {2: "__defaults__", 1: "__kwdefaults__", 4: "__annotations__"}[which], value)
 
 # %% tags=["wrong"] step="03.10" says="What is sent is the value of the `yield` expression"
 # -             self.push((yield self.outcome[1]))

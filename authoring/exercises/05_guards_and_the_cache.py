@@ -573,9 +573,9 @@ check("05.9")
 # (64, 10) is compiled anew for each of them. So the first size of an input may be a formula: `s0`, the batch, which is 2
 # at least. What is made of it are formulas, too: `64 * s0` elements, `s0 - 1` rows but the first. Each is a pair: the
 # factor of s0, and a number. `product(a, b, c, d)` is the pair of (a * s0 + b) * (c * s0 + d), or None: s0 * s0 is none of
-# these formulas. `quotient` and `remainder` are those of (a * s0 + b) // (c * s0 + d), for each s0 from 2 on. Three cases
-# are known: a divisor without s0 that divides `a`; a divisor that is always more than a dividend without s0; and a divisor
-# of which the dividend is a whole number of times. None for all the others.
+# these formulas. `quotient` and `remainder` are those of (a * s0 + b) // (c * s0 + d), for each s0 from 2 on. If
+# the divisor has no s0, try (a // d, b // d), else the number a // c. It is right if what it leaves is 0 or more, and less than
+# the divisor, at 2 and, as the batch grows, from there on. If it is not, give None.
 #
 # Strides need no formulas: the batch comes first, and the stride of a dimension depends on those behind it. That is why
 # `mini` can be so short about it: only the first size is a formula, where PyTorch allows one for any.
@@ -591,7 +591,7 @@ def product(a, b, c, d):
 
 
 def quotient(a, b, c, d):
-    """(a * s0 + b) // (c * s0 + d) by a number that divides a, by what is always more, or by a part; else None.
+    """(a * s0 + b) // (c * s0 + d), if what it leaves is 0 or more, and less than the divisor, for all s0 from 2 on; else None.
 
     >>> quotient(64, 9, 0, 8), quotient(0, 3, 4, 0), quotient(64, 0, 1, 0), quotient(1, 0, 0, 2)
     ((8, 1), (0, 0), (0, 64), None)
@@ -627,8 +627,8 @@ check("05.10")
 # + return a * d + b * c, b * d
 
 # %% tags=["wrong"] step="05.10" says="rounded down"
-# - return (a // d, b // d) if d and a % d == 0 else None
-# + return (a // d, b // d) if d else None
+# - return (times, plus) if 0 <= left <= c and 0 <= 2 * left + rest < 2 * c + d else None
+# + return times, plus
 
 # %% tags=["wrong"] step="05.10" says="solve for s0"
 # - return next(((tensor.sizes[d] - n.plus) // n.times for n, tensor, d in places if isinstance(n, Size)), None)

@@ -286,10 +286,9 @@ class Frame:
         value, function = self.popn(2)
         if which == 8:  # comes first
             function = self.apply(types.FunctionType, function.__code__, self.globals, function.__name__, None, value)
-        elif which == 4:
-            function.__annotations__ = dict(zip(value[::2], value[1::2], strict=True))
         else:
-            setattr(function, {1: "__defaults__", 2: "__kwdefaults__"}[which], value)
+            value = dict(zip(value[::2], value[1::2], strict=True)) if which == 4 else value
+            setattr(function, {1: "__defaults__", 2: "__kwdefaults__", 4: "__annotations__"}[which], value)
         self.push(function)
 
     def RETURN_VALUE(self, _): self.outcome = "return", self.pop()

@@ -8,21 +8,9 @@ tensor([[0.3333333432674408, 0.6666666865348816], [0.4285714328289032, 0.5714285
 """
 
 from mini import ops
-from mini.ops import (
-    AlongDim,
-    Layer,
-    Layout,
-    Pointwise,
-    Product,
-    Reduction,
-    Storage,
-    Tensor,
-    Write,
-    expand,
-    reshape,
-    wrap,
-)
-from mini.tape import grad, tensor  # noqa: F401
+from mini.ops import AlongDim, Layer, Pointwise, Product, Reduction, Write, expand, reshape
+from mini.tape import grad
+from mini.tensor import Layout, Storage, Tensor, tensor, wrap  # noqa: F401
 
 
 # %% 10.3 boxes, and the layer that opens them

@@ -18,7 +18,7 @@ IMPORTS = ast.Import | ast.ImportFrom
 MAY_IMPORT = {"mini", "numpy", "numba"} | sys.stdlib_module_names
 
 
-MOST_LINES = 2083  # what it has; the aim is LINES
+MOST_LINES = 2067  # what it has; the aim is LINES
 
 
 def test_all_files_have_at_most_so_many_lines_of_code_together():

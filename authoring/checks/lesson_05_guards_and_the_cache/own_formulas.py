@@ -15,8 +15,8 @@ OWN_FORMULAS = Step(
     minutes=15,
     hints=(
         "Multiply (a * s0 + b) * (c * s0 + d) out. The square of s0 has the factor a * c; what has the factor s0?",
-        "Dividing by a number d: if d divides a, the part with s0 divides evenly, so all is rounded as b // d is."
-        " Dividing by a formula: 3 // (4 * s0) is 0, for s0 is 2 at least; 64 * s0 // s0 is 64.",
+        "What a quotient leaves is left * s0 + rest. At s0 = 2 it must be from 0 to less than the divisor; as it grows,"
+        " it stays there if left is from 0 to c. 3 // (4 * s0) is 0, for s0 is 2 at least, and 64 * s0 // s0 is 64.",
         "remainder: the dividend less quotient times divisor, factor by factor. batch_of: the first pair of sizes of"
         " which the fake's is a Size; (number - size.plus) // size.times. at: go into tuples and layouts.",
     ),

@@ -78,8 +78,7 @@ def is_fixed(value):
 
 def about(tensor, first=0):
     """All of a tensor that a graph relies on: not its numbers, which are inputs. Of its sizes those from `first` on."""
-    strides, dtype, requires_grad = [getattr(tensor, name, None) for name in ("strides", "dtype", "requires_grad")]
-    return type(tensor), tensor.sizes[first:], strides, dtype, requires_grad
+    return type(tensor), tensor.sizes[first:], tensor.strides, tensor.dtype, tensor.requires_grad
 
 
 # %% 05.4 guards, and the first that fails

@@ -25,16 +25,14 @@ def product(a, b, c, d):
 
 
 def quotient(a, b, c, d):
-    """(a * s0 + b) // (c * s0 + d) by a number that divides a, by what is always more, or by a part; else None.
+    """(a * s0 + b) // (c * s0 + d), if what it leaves is 0 or more, and less than the divisor, for all s0 from 2 on; else None.
 
     >>> quotient(64, 9, 0, 8), quotient(0, 3, 4, 0), quotient(64, 0, 1, 0), quotient(1, 0, 0, 2)
     ((8, 1), (0, 0), (0, 64), None)
     """
-    if c == 0:
-        return (a // d, b // d) if d and a % d == 0 else None
-    if a == 0 and 0 <= b < 2 * c + d and c > 0:
-        return 0, 0
-    return (0, a // c) if a % c == 0 and b == a // c * d else None
+    times, plus = (0, a // c) if c else (a // d, b // d)
+    left, rest = a - times * d - plus * c, b - plus * d
+    return (times, plus) if 0 <= left <= c and 0 <= 2 * left + rest < 2 * c + d else None
 
 
 def remainder(a, b, c, d):
