@@ -45,7 +45,7 @@ from minitorch_compile.aot.partitioning.partition import Partition, PartitionFun
 from minitorch_compile.aot.passes import custom_pass, simplify
 from minitorch_compile.aot.size_values import with_values
 from minitorch_compile.fx.graph_module import GraphModule
-from minitorch_compile.fx.size_nodes import needs_data
+from minitorch_compile.fx.size_nodes import has_plain_calls
 from minitorch_compile.tensor import ops, tensor
 from minitorch_compile.tensor.dispatch.dispatch import contexts
 from minitorch_compile.tensor.grad_mode import is_grad_enabled, no_grad, set_grad_enabled, state
@@ -79,7 +79,7 @@ def aot_function(
     differentiated. Compiled for the grad mode that is on now, and for autocast as it stands: its casts are in the
     graphs.
     """
-    if needs_data(captured.graph):
+    if has_plain_calls(captured.graph):
         compilers = fw_compiler, bw_compiler, partition_fn, decompose, before_autograd
         return CutAtData(captured, example_inputs, lambda part, examples: aot_function(part, examples, *compilers))
     bw_compiler = bw_compiler or fw_compiler

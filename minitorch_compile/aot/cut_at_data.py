@@ -12,7 +12,8 @@ decided is a number like any other. A part is compiled for each set of sizes tha
 ...     print(compiled(torch.tensor([0.5, 1.0, 2.0])))
 tensor(1.2807)
 
-Autograd records each part as one operation, so a gradient finds its way back through all of them.
+Autograd records each part as one operation, so a gradient finds its way back through all of them. So a hook on what the
+graph computes (`y.register_hook(f)`) is such a cut, too.
 """
 
 from __future__ import annotations
@@ -153,7 +154,7 @@ def _stretches(graph: Graph) -> list[Node | list[Node]]:
 
 def _is_plain(node: Node, here: Sequence[Node]) -> bool:
     """Whether a call is run as it is: it needs data, changes a mode, is about numbers, or about what is no tensor."""
-    if node.op == "get_attr" or "needs_data" in node.meta or node.target in AS_THEY_ARE or _is_size(node):
+    if node.op == "get_attr" or "runs_plainly" in node.meta or node.target in AS_THEY_ARE or _is_size(node):
         return True
     outside = (x for x in node.all_input_nodes if x not in here)
     return any(not isinstance(x.meta.get("val"), (TensorBase, SymInt)) for x in outside)

@@ -23,7 +23,7 @@ from typing import Any
 
 from minitorch_compile import logs
 from minitorch_compile.fx import Graph, GraphModule, Node
-from minitorch_compile.fx.size_nodes import needs_data
+from minitorch_compile.fx.size_nodes import has_plain_calls
 from minitorch_compile.symbolic import Symbol, SymInt
 from minitorch_compile.tensor.memory.size import Size
 from minitorch_compile.tensor.memory.storage import Storage
@@ -41,7 +41,7 @@ def for_known_sizes(backend: Backend) -> Backend:
 
     @functools.wraps(backend)
     def compile_for_any_sizes(graph: GraphModule, example_inputs: list[Any]) -> Compiled:
-        if any(isinstance(x, SymInt) for x in example_inputs) and not needs_data(graph.graph):
+        if any(isinstance(x, SymInt) for x in example_inputs) and not has_plain_calls(graph.graph):
             return SpecializedGraphs(backend, graph, example_inputs)
         return backend(graph, example_inputs)
 

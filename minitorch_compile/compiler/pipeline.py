@@ -35,7 +35,7 @@ from minitorch_compile.compiler.freezing import compile_frozen
 from minitorch_compile.compiler.pass_options import split_options
 from minitorch_compile.compiler.whole_calls import stays_whole
 from minitorch_compile.fx import GraphModule
-from minitorch_compile.fx.size_nodes import needs_data
+from minitorch_compile.fx.size_nodes import has_plain_calls
 from minitorch_compile.inductor import compile_graph
 from minitorch_compile.inductor.lowering.layout_choice import with_suited_layouts
 from minitorch_compile.inductor.targets import TARGETS, find_target
@@ -68,7 +68,7 @@ class Inductor:
         self.pass_options, self.options = split_options(options or {})
 
     def __call__(self, graph: GraphModule, example_inputs: list[Any]) -> Compiled:
-        if needs_data(graph.graph):  # sizes that the data decide seldom come twice
+        if has_plain_calls(graph.graph):  # sizes that the data decide seldom come twice
             return CutAtData(graph, example_inputs, self, patience=1)
         if any(isinstance(x, SymInt) for x in example_inputs):
             return SpecializedGraphs(self, graph, example_inputs)

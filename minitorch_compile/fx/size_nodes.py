@@ -101,9 +101,9 @@ class SizeNodes:
         return node
 
 
-def needs_data(graph: Graph) -> bool:
-    """Whether the data decide a size or a number in the graph."""
-    return any("needs_data" in node.meta for node in graph.nodes)
+def has_plain_calls(graph: Graph) -> bool:
+    """Whether calls are to be run as they are: the data decide a size there, or it is about the tape."""
+    return any("runs_plainly" in node.meta for node in graph.nodes)
 
 
 def _parts(atom: FloorDivision | Maximum) -> tuple[Callable[..., Any], tuple[Expression, Expression]]:

@@ -18,7 +18,7 @@ item = x.sum().long().item()
 check_expected_2 = check_expected(2 <= item, '2 <= u1')
 (getitem * ones(2), zeros(item))
 
-`meta["needs_data"]` marks such nodes: no backend runs them before the data is there. `meta["decides"]` has the symbols
+`meta["runs_plainly"]` marks such nodes: no backend compiles them. `meta["decides"]` has the symbols
 that the sizes of a node's value decide, each with its dimension, or None if the value itself is the number.
 """
 
@@ -95,7 +95,7 @@ class DataNumbers(Output):
         tensor, dim = self.places[symbol]
         with self.graph.inserting_after(tensor):
             node = self.graph.call_method("size", (tensor, dim))
-        node.meta.update(_told_of(tensor), needs_data=True)
+        node.meta.update(_told_of(tensor), runs_plainly=True)
         return node
 
     def forget_data_numbers(self, kept: set[Node]) -> None:
@@ -119,7 +119,7 @@ class DataNumbers(Output):
         return self._whole(self._number("item", (tensor.node,), None), Range(limits.min, limits.max))
 
     def whole_number(self, function: Callable[..., Any], args: list[Value]) -> Value:
-        node = self.number_node(function, args, None)
+        node = self.plain_node(function, args, None)
         node.meta["may_raise"] = True  # int(nan)
         return self._whole(node, Range(-math.inf, math.inf))
 
@@ -131,15 +131,15 @@ class DataNumbers(Output):
         self.size_nodes.know(symbol, node)
         return self.from_python(number)
 
-    def number_node(self, function: Callable[..., Any], args: list[Value], seen: Any) -> Node:
-        """Arithmetic of such numbers, or a comparison, as a node. `seen` has the type of the result."""
+    def plain_node(self, function: Callable[..., Any], args: list[Value], seen: Any) -> Node:
+        """A call that runs as it is: arithmetic of such numbers, a comparison. `seen` has the type of the result."""
         return self._number(function, tuple(self.tracer.graph_argument(arg) for arg in args), seen)
 
     def _number(self, target: Any, arguments: tuple[Any, ...], seen: Any) -> Node:
         kind = "call_method" if isinstance(target, str) else "call_function"
         node = self.graph.create_node(kind, target, arguments, {})
         instruction = self.frames[0].current
-        node.meta.update(stack=self.tracer.user_line(), instruction=instruction, val=seen, needs_data=True)
+        node.meta.update(stack=self.tracer.user_line(), instruction=instruction, val=seen, runs_plainly=True)
         return node
 
     # --- what must hold -----------------------------------------------------------------------------------------------

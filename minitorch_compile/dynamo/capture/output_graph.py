@@ -216,7 +216,7 @@ class OutputGraph(DataNumbers, OutsideValues, TensorQuestions, GradSwitches):
             self.write_checks()
         node = self.graph.create_node(kind, target, graph_args, graph_kwargs)
         if self.fakes.needs_data:
-            node.meta["needs_data"] = True
+            node.meta["runs_plainly"] = True
         self.has_steps = self.has_steps or is_graph_step(target)
         if self.fakes.may_raise or not _is_operation(target):
             node.meta.update(may_raise=True, handled=self.is_handled())

@@ -38,7 +38,7 @@ from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.containers.lists import ListVariable
 from minitorch_compile.dynamo.variables.containers.sequences import TupleVariable
 from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
-from minitorch_compile.dynamo.variables.tensors.tensor_hooks import hooked_tensors
+from minitorch_compile.dynamo.variables.tensors.tensor_hooks import registers_hooks
 from minitorch_compile.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ def _check_circumstances(tracer: TracerServices) -> None:
     output = tracer.output
     if is_inside(output.graph):
         raise Unsupported("autograd-call", "backward() or grad() inside a transform (vmap, grad, ...).")
-    if hooked_tensors(output):
+    if registers_hooks(output):
         raise Unsupported("autograd-call", "backward() or grad() after a hook was registered, which it would call.")
     if watchers:
         raise Unsupported("autograd-call", "backward() in anomaly mode, or with hooks on saved tensors.")

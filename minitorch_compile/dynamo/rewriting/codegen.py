@@ -33,9 +33,13 @@ from minitorch_compile.dynamo.variables.side_effects import Effect
 from minitorch_compile.dynamo.variables.tensors.data_numbers import DataNumberVariable
 from minitorch_compile.dynamo.variables.tensors.sym_int import SymIntVariable
 from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
+from minitorch_compile.dynamo.variables.tensors.tensor_hooks import GraphHandleVariable
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.capture.output_graph import OutputGraph
+
+FromGraph = TensorVariable | SymIntVariable | DataNumberVariable | GraphHandleVariable
+NODES = (TensorVariable, SymIntVariable, DataNumberVariable, GraphHandleVariable)
 
 
 class Codegen:
@@ -46,7 +50,7 @@ class Codegen:
         self.output = output
         self.reader = SourceReader(output.names)
         self.body: list[str] = []
-        self.graph_outputs: dict[str, TensorVariable | SymIntVariable | DataNumberVariable] = {}
+        self.graph_outputs: dict[str, FromGraph] = {}
         self._made: dict[int, str] = {}  # id of a tracker -> the variable that holds its value
         self._building: set[int] = set()
         self._last_place: str = ""
@@ -122,7 +126,7 @@ class Codegen:
     def _follow(self, description: Description, tracker: VariableTracker) -> str:
         """Does what the tracker's description says."""
         if isinstance(description, Computed):
-            assert isinstance(tracker, (TensorVariable, SymIntVariable, DataNumberVariable))
+            assert isinstance(tracker, NODES)
             variable = self._name(tracker, "out")
             self.graph_outputs[variable] = tracker
         else:

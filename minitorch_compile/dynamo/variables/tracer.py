@@ -259,8 +259,8 @@ class Output:
         """What a function makes of such numbers, if it is a whole number."""
         raise NotImplementedError
 
-    def number_node(self, function: Callable[..., Any], args: list[Value], seen: Any) -> Node:
-        """Arithmetic of such numbers, or a comparison, as a node. `seen` has the type of the result."""
+    def plain_node(self, function: Callable[..., Any], args: list[Value], seen: Any) -> Node:
+        """A call that runs as it is: arithmetic of such numbers, a comparison. `seen` has the type of the result."""
         raise NotImplementedError
 
     def expect(self, relation: Relation) -> None:

@@ -74,7 +74,7 @@ def data_arithmetic(tracer: Tracer, op: str, left: VariableTracker, right: Varia
     """left op right as a node, where one is a number that the data tell; None if neither is, or nothing is known."""
     if op not in FLOAT_OPERATORS or not _are_numbers(left, right):
         return None
-    node = tracer.output.number_node(BINARY[op], [left, right], math.nan)
+    node = tracer.output.plain_node(BINARY[op], [left, right], math.nan)
     node.meta["may_raise"] = op in ("/", "//", "%")
     return DataNumberVariable(tracer.output, node, float)
 
@@ -88,7 +88,7 @@ def converted(tracer: Tracer, number: VariableTracker, function: Any) -> Value |
         return None
     if function is int:
         return tracer.output.whole_number(int, [number])
-    return DataNumberVariable(tracer.output, tracer.output.number_node(float, [number], math.nan), float)
+    return DataNumberVariable(tracer.output, tracer.output.plain_node(float, [number], math.nan), float)
 
 
 def data_comparison(tracer: Tracer, op: str, left: VariableTracker, right: VariableTracker) -> Value | None:
@@ -100,9 +100,7 @@ def data_comparison(tracer: Tracer, op: str, left: VariableTracker, right: Varia
     known = None if relation is None else tracer.output.sizes.env.known(relation)
     if known is not None:
         return ConstantVariable(known)
-    return DataNumberVariable(
-        tracer.output, tracer.output.number_node(COMPARE[op], [left, right], True), bool, relation
-    )
+    return DataNumberVariable(tracer.output, tracer.output.plain_node(COMPARE[op], [left, right], True), bool, relation)
 
 
 def _are_numbers(left: VariableTracker, right: VariableTracker) -> bool:
