@@ -20,6 +20,7 @@ from minitorch_compile.symbolic import WHOLE
 from minitorch_compile.tensor.dispatch.op import Array, Scalar
 from minitorch_compile.tensor.memory.strides import numel
 from minitorch_compile.tensor.numerics.dtype import COMPLEX, FLOATING, dtype
+from minitorch_compile.tensor.numerics.element_conversion import zero_of
 from minitorch_compile.tensor.random.philox import uniform
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
@@ -42,7 +43,7 @@ def _full_rule(name: str, sizes: Ints, value: Any, dtype: dtype) -> TensorBase:
 @prim("creation", _full_rule, dtypes="any", sizes="sizes")
 def full(sizes: Ints, value: Scalar, dtype: dtype) -> Array:
     """One value everywhere; a complex one only for a complex dtype."""
-    return np.full(sizes, value, dtype.numpy)
+    return np.full(sizes, value if value else zero_of(dtype, value), dtype.numpy)
 
 
 def _iota_rule(name: str, length: int, start: Any, step: Any, dtype: dtype) -> TensorBase:

@@ -33,6 +33,7 @@ from minitorch_compile.prims.prim import (
 )
 from minitorch_compile.tensor.dispatch.op import Array
 from minitorch_compile.tensor.numerics.dtype import FLOATING, INTEGER, bool_, dtype
+from minitorch_compile.tensor.numerics.element_conversion import in_range
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 
@@ -347,4 +348,4 @@ def convert_element_type(x: Array, dtype: dtype) -> Array:
     """x in another dtype. Floats become integers by dropping the fraction, complex numbers floats by dropping the
     imaginary part; what isn't 0 becomes True."""
     drops_imaginary = x.dtype.kind == "c" and dtype.category in (INTEGER, FLOATING)
-    return (x.real if drops_imaginary else x).astype(dtype.numpy)
+    return in_range(x.real if drops_imaginary else x, dtype.numpy).astype(dtype.numpy)

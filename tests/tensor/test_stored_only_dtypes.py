@@ -62,10 +62,82 @@ def test_arithmetic_is_refused(element: torch.dtype) -> None:
         lambda: -x,
         lambda: x < x,
         lambda: x.max(),
-        lambda: x.view(2, 2) @ x.view(2, 2),
+        *([] if element in SIGNED else [lambda: x.view(2, 2) @ x.view(2, 2), lambda: x.abs()]),
     ):
         with pytest.raises(NotImplementedError, match=f"not implemented for {element}"):
             compute()
+
+
+BIG = [448.0, 57344.0, 240.0, 3.0, 2.0**-9, 0.3]
+INF, NAN = float("inf"), float("nan")
+SQUARES = {
+    torch.float8_e4m3fn: [448.0, 448.0, 448.0, 9.0, 0.0, 0.09375],
+    torch.float8_e5m2: [INF, INF, INF, 8.0, 0.0, 0.09375],
+    torch.float8_e4m3fnuz: [NAN, NAN, NAN, 9.0, 0.0, 0.09375],
+    torch.float8_e5m2fnuz: [NAN, NAN, NAN, 8.0, 0.0, 0.09375],
+    torch.float8_e8m0fnu: [262144.0, 2.0**32, 65536.0, 16.0, 2.0**-18, 0.0625],
+}
+SIGNED = [element for element in SQUARES if element is not torch.float8_e8m0fnu]
+
+
+@pytest.mark.parametrize("element", SQUARES, ids=str)
+@pytest.mark.parametrize("backend", [None, "aot_eager_decomp_partition", "inductor"])
+def test_products_of_two_tensors(element: torch.dtype, backend: str | None) -> None:
+    def square(x: torch.Tensor) -> torch.Tensor:
+        return x * x
+
+    x = torch.tensor(BIG).to(element)
+    found = (square if backend is None else torch.compile(square, backend=backend))(x)
+    assert found.dtype is element
+    torch.testing.assert_close(found.float(), torch.tensor(SQUARES[element]), rtol=0, atol=0, equal_nan=True)
+    for number in (2, 2.0, x[0], x[:1]):
+        with pytest.raises(NotImplementedError, match='"mul" not implemented'):
+            x * number
+    assert (x[0] * x).shape == (6,)
+
+
+@pytest.mark.parametrize("element", SIGNED, ids=str)
+def test_matrix_products_and_magnitudes(element: torch.dtype) -> None:
+    x = torch.tensor([[1.0, -2.0], [0.5, 3.0]]).to(element)
+    assert (x @ x).float().tolist() == [[0.0, -8.0], [2.0, 8.0]] and (x @ x).dtype is element
+    assert x.abs().float().tolist() == [[1.0, 2.0], [0.5, 3.0]] and x.all(0).tolist() == [True, True]
+    assert torch.zeros(2, dtype=element).any().item() is False
+
+
+def test_only_one_of_them_has_infinities() -> None:
+    assert torch.tensor([INF, 1.0, NAN]).to(torch.float8_e5m2).isinf().tolist() == [True, False, False]
+    assert torch.tensor([INF, 1.0, NAN]).to(torch.float8_e5m2).isfinite().tolist() == [False, True, False]
+    with pytest.raises(NotImplementedError, match='"isinf" not implemented'):
+        torch.ones(1).to(torch.float8_e4m3fn).isinf()
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager_decomp_partition", "loops", "inductor"])
+def test_powers_of_two_have_neither_zero_nor_sign(backend: str) -> None:
+    element = torch.float8_e8m0fnu
+    least = 2.0**-127
+    convert = torch.compile(lambda x: x.to(element).float(), backend=backend)
+    assert convert(torch.tensor([0.0, -0.0, -2.0, 2.0**-149])).tolist() == [least, least, 2.0, least]
+    assert torch.compile(lambda: torch.zeros(1, dtype=element), backend=backend)().item() == least
+    assert torch.full((1,), -2.0, dtype=element).item() == 2.0 and torch.ones(1).to(element).fill_(0).item() == least
+    assert not element.is_signed
+
+
+def test_compiled_conversions_stop_at_the_largest_number_too() -> None:
+    convert = torch.compile(lambda x: (x * 1000).to(torch.float8_e4m3fn).float())
+    assert convert(torch.tensor([1.0, -2.0, 0.1])).tolist() == [448.0, -448.0, 96.0]
+
+
+def test_they_have_no_complex_dtype() -> None:
+    with pytest.raises(RuntimeError, match="Unknown Complex ScalarType for Float8_e5m2"):
+        torch.float8_e5m2.to_complex()
+
+
+def test_whole_numbers_beyond_64_bits_become_floats() -> None:
+    assert torch.tensor([2**127, 1], dtype=torch.float64).tolist() == [2.0**127, 1.0]
+    assert torch.tensor([2**70], dtype=torch.float16).isinf().item() and torch.tensor([2**70], dtype=torch.bool).item()
+    for options in ({}, {"dtype": torch.int64}):
+        with pytest.raises(ValueError, match="Overflow when unpacking long long"):
+            torch.tensor([2**127], **options)
 
 
 def test_they_do_not_mix() -> None:

@@ -35,7 +35,7 @@ from minitorch_compile.tensor.memory.device import META, NO_DATA, entered
 from minitorch_compile.tensor.memory.device import device as Device
 from minitorch_compile.tensor.memory.dimensions import wrap_dims
 from minitorch_compile.tensor.memory.size import Size
-from minitorch_compile.tensor.numerics.dtype import bfloat16, dtype
+from minitorch_compile.tensor.numerics.dtype import dtype
 from minitorch_compile.tensor.numerics.element_conversion import castable
 from minitorch_compile.tensor.numerics.rounding import WIDE, computes_in, rounded, widened
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake, wrap
@@ -224,7 +224,7 @@ def _to_arrays(value: Any, op: Op, position: int) -> Any:
     if isinstance(value, TensorBase):
         if op.kind == "contraction" and not value.dtype.by_numpy:
             refuse_stored(op.name, value.dtype)
-        return widened(value.array) if value.dtype is bfloat16 else value.array
+        return value.array if value.dtype.by_numpy else widened(value.array)
     if isinstance(value, (list, tuple)):
         return [_to_arrays(item, op, position) for item in value]
     if value is None:

@@ -39,6 +39,7 @@ from minitorch_compile.tensor.numerics.rounding import (
     COUNTS_STEPS,
     EXACT_NUMBERS,
     HALF,
+    NARROW,
     ROUNDS_ONCE,
     WIDE,
     WITH_ALPHA,
@@ -82,7 +83,7 @@ class PointwiseOp(Op):
         operands = [bound[i] for i in self.tensor_parameters if bound[i] is not None or self.defaults[i] is not None]
         common = common_dtype(operands, self.name)
         if not common.by_numpy:
-            refuse_stored(self.name, common)
+            refuse_stored(self.name, common, operands)
         if self.promotion == INT_TO_FLOAT and common.category < FLOATING:
             return get_default_dtype()
         if self.promotion == BOOL_TO_LONG and common.category == BOOL:
@@ -148,6 +149,8 @@ class PointwiseOp(Op):
         common = self.common_dtype(bound)
         if common in HALF:
             return self._eager_in_float32(bound, common)
+        if common in NARROW:
+            return self._eager_in(WIDE, bound, common)
         return self._eager_in(common.numpy, bound, common)
 
     def _eager_in(self, target: np.dtype, bound: Sequence[Any], common: dtype) -> TensorBase:
@@ -162,7 +165,7 @@ class PointwiseOp(Op):
             elif value is not None:
                 arrays[i] = number_as(value, target)
         result = np.asarray(self._run_kernel(bound, arrays))
-        if common in HALF:
+        if common in NARROW:
             result = rounded(result, self.result_dtype(bound))
         if any(result is a for a in arrays):
             result = result.copy()

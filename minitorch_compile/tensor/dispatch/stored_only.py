@@ -1,28 +1,55 @@
 """Dtypes that numbers are kept in, and not computed with: eight-bit floats, and unsigned integers of more than a byte.
 
-PyTorch's CPU kernels refuse them as these do. They are made, moved, compared for equality and converted.
+PyTorch's CPU kernels refuse them as these do. They are made, moved, compared for equality and converted; two tensors of
+eight-bit floats can be multiplied.
 
 >>> from minitorch_compile.tensor import tensor, float32
 >>> from minitorch_compile.tensor.numerics.dtype import float8_e4m3fn
 >>> x = tensor([1.0, 0.3, 1000.0]).to(float8_e4m3fn)
 >>> x.to(float32)
 tensor([1.0000e+00, 3.1250e-01, 4.4800e+02])
->>> x * x
+>>> (x * x).to(float32)
+tensor([1.0000e+00, 9.3750e-02, 4.4800e+02])
+>>> x + x
 Traceback (most recent call last):
-NotImplementedError: "mul" not implemented for torch.float8_e4m3fn: convert with .to(), compute, and convert the result
+NotImplementedError: "add" not implemented for torch.float8_e4m3fn: convert with .to(), compute, and convert the result
 """
 
 from __future__ import annotations
 
-from minitorch_compile.tensor.numerics.dtype import INTEGER, ONLY_STORED, dtype
+from collections.abc import Sequence
+from typing import Any
+
+from minitorch_compile.tensor.memory.strides import numel
+from minitorch_compile.tensor.numerics.dtype import (
+    ONLY_STORED,
+    dtype,
+    float8_e4m3fn,
+    float8_e4m3fnuz,
+    float8_e5m2,
+    float8_e5m2fnuz,
+    float8_e8m0fnu,
+)
+from minitorch_compile.tensor.tensor_base import TensorBase
 
 COMPARED = frozenset(("eq", "ne", "isnan", "where"))
 OF_WHOLE_NUMBERS = COMPARED | {"bitwise_and", "bitwise_or", "bitwise_xor", "mul", "sum", "any", "all", "count_nonzero"}
+# Of eight-bit floats: products are computed in float32, and rounded once.
+_SIGNED = COMPARED | {"mul", "any", "all", "abs", "mm"}
+OF_FLOAT8 = {
+    **dict.fromkeys((float8_e4m3fn, float8_e4m3fnuz, float8_e5m2fnuz), _SIGNED),
+    float8_e5m2: _SIGNED | {"isinf", "isfinite"},  # the only one that has infinities
+    float8_e8m0fnu: COMPARED | {"mul"},
+}
 
 
-def refuse_stored(name: str, element: dtype) -> None:
-    """NotImplementedError for an op that doesn't compute in a dtype of this kind."""
-    if element in ONLY_STORED and name not in (OF_WHOLE_NUMBERS if element.category == INTEGER else COMPARED):
+def refuse_stored(name: str, element: dtype, operands: Sequence[Any] = ()) -> None:
+    """NotImplementedError for an op that doesn't compute in a dtype of this kind. Eight-bit floats are not multiplied
+    by numbers, nor by a tensor of one element."""
+    if element not in ONLY_STORED:
+        return
+    by_number = len(operands) == 2 and (not isinstance(operands[1], TensorBase) or numel(operands[1].sizes) == 1)
+    if name not in OF_FLOAT8.get(element, OF_WHOLE_NUMBERS) or (name == "mul" and element in OF_FLOAT8 and by_number):
         raise NotImplementedError(
             f'"{name}" not implemented for {element}: convert with .to(), compute, and convert the result'
         )

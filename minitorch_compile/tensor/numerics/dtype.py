@@ -52,6 +52,8 @@ class dtype:
         integers."""
         if self.is_complex:
             return self
+        if self in FLOAT8:
+            raise RuntimeError(f"Unknown Complex ScalarType for {self.name.capitalize()}")
         if not self.is_floating_point:
             raise RuntimeError(f"to_complex: {self} has no complex dtype; convert to a floating-point dtype first")
         return complex128 if self is float64 else complex64
@@ -98,6 +100,7 @@ FLOAT8 = (float8_e4m3fn, float8_e4m3fnuz, float8_e5m2, float8_e5m2fnuz, float8_e
 ONLY_STORED = frozenset((*UNSIGNED, *FLOAT8))
 for _element in (float16, bfloat16, *ONLY_STORED):
     _element.by_numpy = False
+float8_e8m0fnu.is_signed = False  # powers of two: it has no sign, and no zero
 STORED_DTYPES = (*DTYPES, bfloat16, complex128, complex64, *UNSIGNED, *FLOAT8)
 FROM_NUMPY = {d.numpy: d for d in STORED_DTYPES}
 FROM_NAME = {d.name: d for d in FROM_NUMPY.values()} | {

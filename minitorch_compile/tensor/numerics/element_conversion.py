@@ -17,13 +17,27 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.symbolic import SymInt
-from minitorch_compile.tensor.numerics.dtype import BOOL, COMPLEX, FLOATING, INTEGER, dtype, float8_e4m3fn
+from minitorch_compile.tensor.numerics.dtype import (
+    BOOL,
+    COMPLEX,
+    FLOATING,
+    INTEGER,
+    dtype,
+    float8_e4m3fn,
+    float8_e8m0fnu,
+)
 from minitorch_compile.tensor.numerics.numeric_limits import finfo, iinfo
 from minitorch_compile.user_warnings import warn_user
 
 CATEGORY = {int: INTEGER, float: FLOATING}
 _FLOAT32 = np.dtype(np.float32)
 FLOAT8_MAX = finfo(float8_e4m3fn).max
+LEAST = {float8_e8m0fnu: 2.0**-127}  # what becomes of zero in a dtype that has none
+
+
+def zero_of(element: dtype, zero: Any = 0) -> Any:
+    """What zero is in a dtype."""
+    return LEAST.get(element, zero)
 
 
 def element_of(value: Any, element: dtype) -> Any:
@@ -34,7 +48,7 @@ def element_of(value: Any, element: dtype) -> Any:
     if (
         CATEGORY.get(type(value), COMPLEX + 1) <= element.category and 0 <= value <= 127
     ):  # in every dtype of the category
-        return value
+        return value or zero_of(element, value)
     if isinstance(value, SymInt) or element.is_complex:
         return value
     if element.category == BOOL:
@@ -47,7 +61,7 @@ def element_of(value: Any, element: dtype) -> Any:
     if element.category != INTEGER:
         if math.isfinite(real) and abs(real) > finfo(element).max:
             raise _too_large(value, element)
-        return real
+        return max(abs(real), LEAST[element]) if element in LEAST else real
     if not math.isfinite(real):
         raise _too_large(value, element)
     limits, whole = iinfo(element), int(real)
@@ -61,15 +75,23 @@ def _too_large(value: Any, element: dtype) -> RuntimeError:
     return RuntimeError(f"value cannot be converted to type {element.name} without overflow: {value}")
 
 
-def castable(array: np.ndarray, element: np.dtype) -> np.ndarray:
-    """The array, without its imaginary part if the elements are to be real, of which a warning is given once; what is
-    too large for float8_e4m3fn, which has no infinity, is its largest number."""
+def in_range(array: np.ndarray, element: np.dtype) -> np.ndarray:
+    """Real numbers as a dtype of one byte can hold them: what is too large for float8_e4m3fn, which has no infinity, is
+    its largest number; float8_e8m0fnu has neither zero nor sign. For other dtypes the array itself."""
     if element == float8_e4m3fn.numpy:
-        array = np.clip(castable(array, _FLOAT32).astype(_FLOAT32), -FLOAT8_MAX, FLOAT8_MAX)
+        return np.clip(array.astype(_FLOAT32), -FLOAT8_MAX, FLOAT8_MAX)
+    if element == float8_e8m0fnu.numpy:
+        return np.maximum(np.abs(array.astype(_FLOAT32)), _FLOAT32.type(zero_of(float8_e8m0fnu)))
+    return array
+
+
+def castable(array: np.ndarray, element: np.dtype) -> np.ndarray:
+    """The array in the range of the elements, without its imaginary part if they are to be real, of which a warning is
+    given once."""
     if array.dtype.kind != "c" or element.kind in "cb":
-        return array
+        return in_range(array, element)
     _warn_of_discarding()
-    return array.real
+    return in_range(array.real, element)
 
 
 @cache

@@ -12,7 +12,15 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from minitorch_compile.tensor.numerics.dtype import FLOAT8, FLOATING, FROM_TYPE, INTEGER, dtype, get_default_dtype
+from minitorch_compile.tensor.numerics.dtype import (
+    FLOAT8,
+    FLOATING,
+    FROM_TYPE,
+    INTEGER,
+    dtype,
+    float8_e5m2fnuz,
+    get_default_dtype,
+)
 
 
 def _dtype_of(value: Any) -> Any:
@@ -42,6 +50,8 @@ class finfo:
         self.dtype = str(limits.dtype)
         self.bits = int(limits.bits)
         self.eps, self.max, self.min = float(limits.eps), float(limits.max), float(limits.min)
+        if element is float8_e5m2fnuz:
+            self.eps = 0.125  # what PyTorch says; the next number after 1 is 1.25
         self.tiny = self.smallest_normal = float(limits.smallest_normal)
         self.resolution = 1.0 if element in FLOAT8 else 10.0 ** -int(limits.precision)
 

@@ -18,10 +18,13 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.tensor.numerics.dtype import bfloat16, dtype, float16
+from minitorch_compile.tensor.numerics.dtype import FLOAT8, bfloat16, dtype, float16
+from minitorch_compile.tensor.numerics.element_conversion import castable
 
 WIDE = np.dtype(np.float32)
 HALF = frozenset((float16, bfloat16))
+NARROW = HALF | frozenset(FLOAT8)
+WIDENED = frozenset((bfloat16.numpy, *(element.numpy for element in FLOAT8)))
 
 # Pointwise ops of one step, which rounds once whatever it is computed in.
 _ONE_STEP = """
@@ -50,17 +53,17 @@ def half_number(value: Any, element: dtype) -> Any:
 
 
 def widened(array: np.ndarray) -> np.ndarray:
-    """The array, in float32 if it is of bfloat16."""
-    return array.astype(WIDE) if array.dtype == bfloat16.numpy else array
+    """The array, in float32 if it is of bfloat16 or of a float of one byte."""
+    return array.astype(WIDE) if array.dtype in WIDENED else array
 
 
 def rounded(result: Any, element: dtype) -> np.ndarray:
-    """A result as an array, rounded to two bytes if that is the dtype it should have."""
+    """A result as an array, rounded to two bytes, or one, if that is the dtype it should have."""
     array = np.asarray(result)
-    if element not in HALF or array.dtype == element.numpy:
+    if element not in NARROW or array.dtype == element.numpy:
         return array
     with np.errstate(over="ignore"):
-        return array.astype(element.numpy)
+        return castable(array, element.numpy).astype(element.numpy)
 
 
 def computes_in(element: dtype) -> np.dtype:

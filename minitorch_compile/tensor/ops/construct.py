@@ -25,6 +25,7 @@ from minitorch_compile.tensor.memory.typed_storage import UntypedStorage
 from minitorch_compile.tensor.numerics.dtype import (
     FLOATING,
     FROM_NUMPY,
+    INTEGER,
     as_dtype,
     dtype,
     dtype_of_scalar,
@@ -216,6 +217,9 @@ def _converted(array: np.ndarray, target: dtype) -> np.ndarray:
         return array
     if array.dtype.kind not in "biufc" or (array.dtype.kind == "u" and array.dtype.itemsize == 8):
         if array.dtype.kind in "uO":
+            if target.category != INTEGER and all(isinstance(number, (int, float)) for number in array.flat):
+                with np.errstate(over="ignore"):
+                    return castable(array.astype(np.float64), target.numpy).astype(target.numpy)
             raise ValueError("Overflow when unpacking long long: an integer doesn't fit into 64 bits")
         raise TypeError(f"tensor: can't make a tensor of elements of type {array.dtype}; expected numbers or bools")
     if 0 < target.category < FLOATING and array.size:
