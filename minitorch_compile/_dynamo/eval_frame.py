@@ -12,15 +12,33 @@ tensor([2., 2., 2.])
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 from minitorch_compile.compiler import compile
 from minitorch_compile.dynamo.optimized_module import OptimizedModule
 from minitorch_compile.dynamo.stance import set_stance
 
 Decorator = Callable[[Any], Any]
+
+
+class OptimizeDecorator:
+    """What `optimize` gives: a decorator, and no context manager."""
+
+    def __init__(self, **settings: Any) -> None:
+        self.settings = settings
+
+    def __call__(self, fn: Any) -> Any:
+        return compile(fn, **self.settings)
+
+    def __enter__(self) -> NoReturn:
+        raise RuntimeError(
+            "torch._dynamo.optimize(...) is used with a context manager. Use it as a decorator,"
+            " torch._dynamo.optimize(...)(function), or call torch.compile(function)"
+        )
+
+    def __exit__(self, *error: object) -> None:
+        """Never called: there is no way in."""
 
 
 def optimize(
@@ -33,8 +51,8 @@ def optimize(
     options: Mapping[str, Any] | None = None,
 ) -> Decorator:
     """A decorator: torch.compile with that backend; `nopython` is fullgraph."""
-    return functools.partial(
-        compile, backend=backend, fullgraph=nopython, disable=disable, dynamic=dynamic, mode=mode, options=options
+    return OptimizeDecorator(
+        backend=backend, fullgraph=nopython, disable=disable, dynamic=dynamic, mode=mode, options=options
     )
 
 

@@ -26,6 +26,11 @@ class Model(nn.Module):
         return self.linear(x) + 1
 
 
+def test_optimize_is_no_context_manager() -> None:
+    with pytest.raises(RuntimeError, match="is used with a context manager"), _dynamo.optimize("eager"):
+        pass
+
+
 def test_optimize_takes_the_backend_first() -> None:
     counter = _dynamo.testing.CompileCounter()
     assert _dynamo.optimize(counter)(lambda x: x + 1)(ones(2)).tolist() == [2, 2]
