@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import minitorch_compile as torch
+from minitorch_compile.utils.tensorboard.embeddings import write_embedding
 from minitorch_compile.utils.tensorboard.records import as_array, in_rows
 
 installed = pytest.mark.skipif(not importlib.util.find_spec("tensorboard"), reason="needs tensorboard")
@@ -71,3 +72,29 @@ def test_pictures_of_any_order_become_rows() -> None:
     assert (in_rows(picture, "CHW") == picture.transpose(1, 2, 0)).all()
     assert (in_rows(picture[0], "HW") == picture[0][..., None].repeat(3, axis=-1)).all()
     assert as_array([torch.ones(2), 3 * torch.ones(2)]).tolist() == [[1, 1], [3, 3]]
+
+
+def test_points_for_the_projector(tmp_path: Path) -> None:
+    """The files are those that PyTorch 2.13 writes."""
+    points = torch.tensor([[0.5, 1.0], [2.0, -3.0]])
+    written = write_embedding(str(tmp_path), "00003/words", "words:00003", points, ["a", "b"], None, None)
+    assert (tmp_path / "00003/words/tensors.tsv").read_text() == "0.5\t1.0\n2.0\t-3.0\n"
+    assert (tmp_path / "00003/words/metadata.tsv").read_text() == "a\nb\n"
+    assert written.entry() == (
+        'embeddings {\n  tensor_name: "words:00003"\n  metadata_path: "00003/words/metadata.tsv"\n'
+        '  tensor_path: "00003/words/tensors.tsv"\n}\n'
+    )
+    write_embedding(str(tmp_path), "rows", "rows:00000", points, [("a", 1), ("b", 2)], None, ["name", "count"])
+    assert (tmp_path / "rows/metadata.tsv").read_text() == "name\tcount\na\t1\nb\t2\n"
+    with pytest.raises(AssertionError, match="#labels should equal with #data points"):
+        write_embedding(str(tmp_path), "x", "x", points, ["a"], None, None)
+    with pytest.raises(AssertionError, match="mat should be 2D"):
+        write_embedding(str(tmp_path), "x", "x", points[0], None, None, None)
+
+
+def test_pictures_of_points_fill_a_square(tmp_path: Path) -> None:
+    image = pytest.importorskip("PIL.Image")
+    written = write_embedding(str(tmp_path), "p", "p:00000", torch.ones(5, 1), None, torch.ones(5, 1, 2, 4), None)
+    assert written.picture_size == (4, 2)
+    with image.open(tmp_path / "p/sprite.png") as sprite:
+        assert sprite.size == (12, 12)

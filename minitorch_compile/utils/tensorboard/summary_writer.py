@@ -20,6 +20,7 @@ from types import TracebackType
 from typing import Any, NoReturn
 
 from minitorch_compile.utils.tensorboard import records
+from minitorch_compile.utils.tensorboard.embeddings import Embedding, write_embedding
 
 
 class FileWriter:
@@ -75,6 +76,7 @@ class SummaryWriter:
         self.log_dir = os.fspath(log_dir or os.path.join("runs", f"{now}_{socket.gethostname()}{comment}"))
         self._how = (max_queue, flush_secs, filename_suffix)
         self._writers: dict[str, FileWriter] = {}
+        self._embeddings: list[Embedding] = []
         writer = self._writer()
         if purge_step is not None:
             from tensorboard.compat.proto.event_pb2 import Event, SessionLog
@@ -208,6 +210,27 @@ class SummaryWriter:
             "SummaryWriter.add_graph: TensorBoard shows TorchScript's graphs, which there are not;"
             " torch.compiler.inspect(model, *inputs) shows this package's own"
         )
+
+    def add_embedding(
+        self,
+        mat: Any,
+        metadata: Any = None,
+        label_img: Any = None,
+        global_step: int | None = None,
+        tag: str = "default",
+        metadata_header: Any = None,
+    ) -> None:
+        """Points for the projector, one a row of `mat`, with labels and pictures (N, C, H, W) of them.
+
+        `metadata_header`: the names of the columns, if each label is a row of several.
+        """
+        step, log_dir = str(global_step or 0).zfill(5), self._writer().get_logdir()
+        folder = step + "/" + tag.replace("%", "%25").replace("/", "%2f").replace("\\", "%5c")
+        self._embeddings.append(
+            write_embedding(log_dir, folder, f"{tag}:{step}", mat, metadata, label_img, metadata_header)
+        )
+        with open(os.path.join(log_dir, "projector_config.pbtxt"), "w", encoding="utf-8") as file:
+            file.writelines(embedding.entry() for embedding in self._embeddings)
 
     # ---------------------------------------------------------------------------------------------- the end
 
