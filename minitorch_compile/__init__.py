@@ -61,7 +61,9 @@ from minitorch_compile import (
     version,
     xpu,
 )
+from minitorch_compile.accelerator import get_device_module
 from minitorch_compile.amp import (
+    GradScaler,
     autocast,
     clear_autocast_cache,
     get_autocast_cpu_dtype,
@@ -78,6 +80,8 @@ from minitorch_compile.autograd import is_anomaly_check_nan_enabled, is_anomaly_
 from minitorch_compile.compiler import compile, explain, list_backends, list_mode_options, list_options
 from minitorch_compile.cuda import OutOfMemoryError
 from minitorch_compile.func import vmap
+from minitorch_compile.futures import Future
+from minitorch_compile.jit import fork, wait
 from minitorch_compile.library import Tag
 from minitorch_compile.random import default_generator, get_rng_state, initial_seed, seed, set_rng_state
 from minitorch_compile.serialization import PyTorchFileReader, load, save
@@ -148,10 +152,12 @@ from minitorch_compile.tensor.functions.predicates import (
 from minitorch_compile.tensor.functions.settings import (
     are_deterministic_algorithms_enabled,
     get_default_device,
+    get_deterministic_debug_mode,
     get_float32_matmul_precision,
     is_deterministic_algorithms_warn_only_enabled,
     set_default_device,
     set_default_tensor_type,
+    set_deterministic_debug_mode,
     set_float32_matmul_precision,
     set_flush_denormal,
     typename,

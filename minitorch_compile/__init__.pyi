@@ -58,6 +58,8 @@ from minitorch_compile import types as types
 from minitorch_compile import utils as utils
 from minitorch_compile import version as version
 from minitorch_compile import xpu as xpu
+from minitorch_compile.accelerator import get_device_module as get_device_module
+from minitorch_compile.amp import GradScaler as GradScaler
 from minitorch_compile.amp import autocast as autocast
 from minitorch_compile.amp import clear_autocast_cache as clear_autocast_cache
 from minitorch_compile.amp import get_autocast_cpu_dtype as get_autocast_cpu_dtype
@@ -78,6 +80,9 @@ from minitorch_compile.compiler import list_mode_options as list_mode_options
 from minitorch_compile.compiler import list_options as list_options
 from minitorch_compile.cuda import OutOfMemoryError as OutOfMemoryError
 from minitorch_compile.func import vmap as vmap
+from minitorch_compile.futures import Future as Future
+from minitorch_compile.jit import fork as fork
+from minitorch_compile.jit import wait as wait
 from minitorch_compile.library import Tag as Tag
 from minitorch_compile.random import default_generator as default_generator
 from minitorch_compile.random import get_rng_state as get_rng_state
@@ -149,10 +154,12 @@ from minitorch_compile.tensor.functions.predicates import numel as numel
 from minitorch_compile.tensor.functions.predicates import result_type as result_type
 from minitorch_compile.tensor.functions.settings import are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled
 from minitorch_compile.tensor.functions.settings import get_default_device as get_default_device
+from minitorch_compile.tensor.functions.settings import get_deterministic_debug_mode as get_deterministic_debug_mode
 from minitorch_compile.tensor.functions.settings import get_float32_matmul_precision as get_float32_matmul_precision
 from minitorch_compile.tensor.functions.settings import is_deterministic_algorithms_warn_only_enabled as is_deterministic_algorithms_warn_only_enabled
 from minitorch_compile.tensor.functions.settings import set_default_device as set_default_device
 from minitorch_compile.tensor.functions.settings import set_default_tensor_type as set_default_tensor_type
+from minitorch_compile.tensor.functions.settings import set_deterministic_debug_mode as set_deterministic_debug_mode
 from minitorch_compile.tensor.functions.settings import set_float32_matmul_precision as set_float32_matmul_precision
 from minitorch_compile.tensor.functions.settings import set_flush_denormal as set_flush_denormal
 from minitorch_compile.tensor.functions.settings import typename as typename

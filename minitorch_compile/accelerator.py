@@ -9,7 +9,8 @@ RuntimeError: Cannot access accelerator device when none is available: tensors l
 
 from __future__ import annotations
 
-from types import TracebackType
+import sys
+from types import ModuleType, TracebackType
 from typing import Any, NoReturn
 
 from minitorch_compile.tensor.memory.device import device as _device
@@ -129,3 +130,18 @@ class device_index:
 
     def __exit__(self, kind: type | None, error: BaseException | None, traceback: TracebackType | None) -> None:
         return None
+
+
+def get_device_module(device: Any = None) -> ModuleType:
+    """torch.get_device_module: the module that answers for a kind of device, torch.cpu unless `device` names another.
+
+    RuntimeError for a kind that has none.
+
+    >>> torch.get_device_module("cuda").is_available(), torch.get_device_module() is torch.cpu
+    (False, True)
+    """
+    kind = "cpu" if device is None else _device(device).type
+    module = sys.modules.get(f"{__name__.rpartition('.')[0]}.{kind}")
+    if module is None:
+        raise RuntimeError(f"Device '{kind}' does not have a corresponding module registered as 'torch.{kind}'.")
+    return module

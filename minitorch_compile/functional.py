@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from minitorch_compile.tensor.functions.low_rank import pca_lowrank, svd_lowrank
 from minitorch_compile.tensor.ops import visible_in
 from minitorch_compile.tensor.ops.reshaping import broadcast_shapes
 
@@ -34,4 +35,4 @@ NAMES = (
 _all = visible_in("torch")
 globals().update({name: _all[name] for name in NAMES if name in _all})
 
-__all__ = ["broadcast_shapes", *(name for name in NAMES if name in _all)]
+__all__ = ["broadcast_shapes", "pca_lowrank", "svd_lowrank", *(name for name in NAMES if name in _all)]

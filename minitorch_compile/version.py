@@ -51,3 +51,5 @@ __version__ = TorchVersion("2.13.0+minitorch.0.1.0")
 debug = False
 cuda: str | None = None
 hip: str | None = None
+rocm: str | None = None
+xpu: str | None = None

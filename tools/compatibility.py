@@ -79,6 +79,7 @@ DIFFERENT = (
     (r"torch\.fx\.passes\.pass_manager\.PassManager$", "takes what PyTorch's two classes of that name do"),
     (r"torch\.fx\.experimental\.proxy_tensor\.make_fx$", "without what PyTorch's own tests switch"),
     (r"torch\.jit\.frontend\.UnsupportedNodeError$", "made by the compiler of scripts, of the line and the reason"),
+    (r"torch\.wait$", "its argument has a name, as in torch.jit"),
     (r"torch\.repeat_interleave$", "an overload calls `repeats` what the other calls `input`"),
     (r"torch\.Tensor\.to$", "the stub has `other` by name, which isn't taken"),
     (r"torch\.rrelu_?$", "nn.functional's form: no generator"),
@@ -93,6 +94,9 @@ def found(name: str) -> tuple[bool, Any]:
     space, _, rest = name.rpartition(".")
     if space in OTHER_PLACES:
         return _found_in(importlib.import_module(OTHER_PLACES[space]), [rest])
+    beside_a_function = sys.modules.get(torch.__name__ + space.removeprefix("torch"))  # which has the module's name
+    if beside_a_function is not None and hasattr(beside_a_function, rest):
+        return True, getattr(beside_a_function, rest)
     return _found_in(torch, name.split(".")[1:])
 
 

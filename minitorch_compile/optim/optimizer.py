@@ -19,7 +19,15 @@ from typing import Any
 
 from minitorch_compile.control import is_compiling
 from minitorch_compile.frame_marks import entry_point
-from minitorch_compile.optim.optimizer_hooks import OptimizerHooks
+from minitorch_compile.optim.optimizer_hooks import (
+    OptimizerHooks,
+)
+from minitorch_compile.optim.optimizer_hooks import (
+    register_optimizer_step_post_hook as register_optimizer_step_post_hook,
+)
+from minitorch_compile.optim.optimizer_hooks import (
+    register_optimizer_step_pre_hook as register_optimizer_step_pre_hook,
+)
 from minitorch_compile.optim.overwrite import overwrite
 from minitorch_compile.optim.sparse_gradients import step_sparse
 from minitorch_compile.profiler.record_function import record_function

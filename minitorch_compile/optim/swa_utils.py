@@ -61,6 +61,24 @@ def get_swa_avg_fn() -> Average:
     return update
 
 
+def get_swa_multi_avg_fn() -> Averages:
+    """For AveragedModel's multi_avg_fn: the mean of all so far, of all parameters together.
+
+    >>> average = tensor([2.0])
+    >>> get_swa_multi_avg_fn()([average], [tensor([5.0])], 2)
+    >>> average
+    tensor([3.])
+    """
+    single = get_swa_avg_fn()
+
+    @no_grad()
+    def update(averages: Sequence[Tensor], current: Sequence[Tensor], count: Any) -> None:
+        for average, new in zip(averages, current, strict=True):
+            average.copy_(single(average, new, count))
+
+    return update
+
+
 class AveragedModel(nn.Module):
     """A copy of a model whose parameters are averages; call `update_parameters(model)` every now and then.
 

@@ -18,6 +18,7 @@ def __getattr__(name: str) -> Any:
 
     if name in ELSEWHERE:
         return importlib.import_module(ELSEWHERE[name])
-    if name in nn.__all__:
-        return getattr(nn, name)
+    layer = getattr(nn, name, None)
+    if name in nn.__all__ or (isinstance(layer, type) and issubclass(layer, nn.Module)):
+        return layer
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

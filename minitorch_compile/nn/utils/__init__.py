@@ -20,6 +20,10 @@ from minitorch_compile.nn.utils.fusion import (
     fuse_linear_bn_eval,
     fuse_linear_bn_weights,
 )
+from minitorch_compile.nn.utils.memory_format import (
+    convert_conv2d_weight_memory_format,
+    convert_conv3d_weight_memory_format,
+)
 from minitorch_compile.nn.utils.skip_init import skip_init
 from minitorch_compile.nn.utils.spectral_norm import remove_spectral_norm, spectral_norm
 from minitorch_compile.nn.utils.weight_norm import remove_weight_norm, weight_norm
@@ -29,6 +33,8 @@ __all__ = [
     "clip_grad_norm_",
     "clip_grad_value_",
     "clip_grads_with_norm_",
+    "convert_conv2d_weight_memory_format",
+    "convert_conv3d_weight_memory_format",
     "fuse_conv_bn_eval",
     "fuse_conv_bn_weights",
     "fuse_linear_bn_eval",

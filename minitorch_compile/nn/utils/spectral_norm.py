@@ -59,7 +59,7 @@ def largest_singular_value(matrix: Any, u: Any, v: Any) -> Any:
 class SpectralNorm:
     """The hook that computes the weight before each call of the module."""
 
-    def __init__(self, name: str, n_power_iterations: int, dim: int, eps: float) -> None:
+    def __init__(self, name: str = "weight", n_power_iterations: int = 1, dim: int = 0, eps: float = 1e-12) -> None:
         check_iterations(n_power_iterations)
         self.name = name
         self.n_power_iterations = n_power_iterations

@@ -63,6 +63,33 @@ def is_deterministic_algorithms_warn_only_enabled() -> bool:
     return settings.warn_only
 
 
+DEBUG_MODES = ("default", "warn", "error")
+
+
+def set_deterministic_debug_mode(debug_mode: int | str) -> None:
+    """use_deterministic_algorithms in a word, or its place: "default" (0), "warn" (1), "error" (2).
+
+    TypeError for another type, RuntimeError for another word or number.
+    """
+    if not isinstance(debug_mode, (int, str)):
+        raise TypeError(f"debug_mode must be str or int, but got {type(debug_mode)}")
+    if debug_mode not in (*DEBUG_MODES, *range(len(DEBUG_MODES))):
+        raise RuntimeError(f"invalid value of debug_mode, expected one of {DEBUG_MODES} or 0, 1, 2, got {debug_mode!r}")
+    mode = DEBUG_MODES.index(debug_mode) if isinstance(debug_mode, str) else debug_mode
+    use_deterministic_algorithms(mode > 0, warn_only=mode == 1)
+
+
+def get_deterministic_debug_mode() -> int:
+    """What set_deterministic_debug_mode would be given for the mode that holds, as a number.
+
+    >>> torch.set_deterministic_debug_mode("warn")
+    >>> torch.get_deterministic_debug_mode(), torch.is_deterministic_algorithms_warn_only_enabled()
+    (1, True)
+    >>> torch.set_deterministic_debug_mode("default")
+    """
+    return (1 if settings.warn_only else 2) if settings.deterministic else 0
+
+
 def set_default_device(device: Any) -> None:
     """Where new tensors go: `device`, the CPU. RuntimeError for any other; name that one where a tensor is made.
 
