@@ -26,9 +26,9 @@ from contextlib import contextmanager
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from minitorch_compile.as_torch.star_names import give_star_names, star_names
+from minitorch_compile.as_torch.star_names import star_names
 
 if TYPE_CHECKING:
     from importlib.metadata import Distribution, DistributionFinder
@@ -142,12 +142,29 @@ class Alias(Loader):
     def exec_module(self, module: ModuleType) -> None:
         """Puts our module where the empty new one is; Python takes what it finds there when this returns."""
         _enter(module.__name__, self.ours)
-        give_star_names(module.__name__)
+        if module.__name__ in star_names():
+            _give(sys.modules[module.__name__], "__all__", star_names()[module.__name__])
         if module.__name__ == "torch":
             sys.modules["torch"].__name__ = "torch"  # libraries ask which package they were given
             _enter_what_is_loaded()
-            for name in BROUGHT_ALONG:
-                importlib.import_module(name)
+            _bring_along()
+
+
+def _give(module: ModuleType, name: str, value: Any) -> None:
+    """Makes it an attribute of the module, which has none of this name, until uninstall()."""
+    if name not in vars(module):
+        vars(module)[name] = value
+        _given.append((module, name))
+
+
+def _bring_along() -> None:
+    """Loads what is at hand there."""
+    for name in BROUGHT_ALONG:
+        above, _, last = name.rpartition(".")
+        package = importlib.import_module(above)
+        if not hasattr(package, last):
+            _given.append((package, last))
+        vars(package).setdefault(last, importlib.import_module(name))
 
 
 def _enter_what_is_loaded() -> None:
@@ -158,7 +175,7 @@ def _enter_what_is_loaded() -> None:
         if name.startswith(f"{PACKAGE}.") and theirs not in OTHER_PLACES:
             sys.modules.setdefault(theirs, module)
     for theirs in star_names().keys() & sys.modules.keys():
-        give_star_names(theirs)
+        _give(sys.modules[theirs], "__all__", star_names()[theirs])
     for theirs in FOLDERS & sys.modules.keys():
         _make_folder(sys.modules[theirs])
 
@@ -176,7 +193,7 @@ def _enter(name: str, path: str) -> None:
 
 def _make_folder(module: ModuleType) -> None:
     """What is a folder there and may be a file here can have modules below it."""
-    vars(module).setdefault("__path__", [])
+    _give(module, "__path__", [])
 
 
 def _exists(path: str) -> bool:
@@ -212,6 +229,7 @@ class TorchFinder(MetaPathFinder):
 
 
 _finder = TorchFinder()
+_given: list[tuple[ModuleType, str]] = []  # attributes that our modules have only under PyTorch's names
 
 
 def install() -> None:
@@ -226,6 +244,9 @@ def uninstall() -> None:
     """Ends what install() began. Modules that imported torch meanwhile keep what they have."""
     if _finder in sys.meta_path:
         sys.meta_path.remove(_finder)
+        while _given:
+            module, name = _given.pop()
+            vars(module).pop(name, None)
         package = sys.modules[PACKAGE]
         package.__name__ = package.__spec__.name  # type: ignore[union-attr]
         for name in [name for name in sys.modules if name.partition(".")[0] in OURS]:

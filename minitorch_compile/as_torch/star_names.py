@@ -9,7 +9,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from functools import cache
 from pathlib import Path
 
@@ -21,9 +20,3 @@ def star_names() -> dict[str, list[str]]:
     """The public names of modules that have no `__all__` of their own, by PyTorch's name of the module."""
     names: dict[str, list[str]] = json.loads(WRITTEN.read_text(encoding="utf-8"))
     return names
-
-
-def give_star_names(name: str) -> None:
-    """Gives the module that is loaded under this name of PyTorch's its `__all__`."""
-    if name in star_names():
-        vars(sys.modules[name]).setdefault("__all__", star_names()[name])

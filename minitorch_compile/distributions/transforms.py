@@ -42,7 +42,8 @@ class Transform:
         if cache_size not in (0, 1):
             raise ValueError(f"cache_size must be 0 or 1, got {cache_size}")
         self._cache_size = cache_size
-        self._last: tuple[Any, Any] = (None, None)
+        self._cached_x_y: tuple[Any, Any] = (None, None)
+        super().__init__()  # a transform may be a Module as well
 
     @property
     def event_dim(self) -> int:
@@ -62,21 +63,21 @@ class Transform:
         """The same transform with another cache_size."""
         new = object.__new__(type(self))
         new.__dict__.update(self.__dict__)
-        new._cache_size, new._last = cache_size, (None, None)
+        new._cache_size, new._cached_x_y = cache_size, (None, None)
         return new
 
     def __call__(self, x: Tensor) -> Any:
-        if self._cache_size and x is self._last[0]:
-            return self._last[1]
+        if self._cache_size and x is self._cached_x_y[0]:
+            return self._cached_x_y[1]
         y = self._call(x)
-        self._last = (x, y) if self._cache_size else self._last
+        self._cached_x_y = (x, y) if self._cache_size else self._cached_x_y
         return y
 
     def _inv_call(self, y: Tensor) -> Any:
-        if self._cache_size and y is self._last[1]:
-            return self._last[0]
+        if self._cache_size and y is self._cached_x_y[1]:
+            return self._cached_x_y[0]
         x = self._inverse(y)
-        self._last = (x, y) if self._cache_size else self._last
+        self._cached_x_y = (x, y) if self._cache_size else self._cached_x_y
         return x
 
     def _call(self, x: Tensor) -> Any:

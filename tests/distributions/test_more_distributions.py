@@ -161,3 +161,27 @@ def test_a_mixture_checks_each_value_against_all_components():
     d = D.MixtureSameFamily(D.Categorical(torch.ones(2)), D.Uniform(torch.tensor([0.0, 0.0]), torch.tensor([1.0, 2.0])))
     assert d.support.check(torch.tensor([0.5, 1.5])).tolist() == [True, False]
     assert repr(d.support).startswith("MixtureSameFamilyConstraint(Interval(")
+
+
+def test_a_transform_may_be_a_module_as_well():
+    class Learned(D.Transform, torch.nn.Module):
+        bijective, domain, codomain = True, D.constraints.real, D.constraints.real
+
+        def __init__(self):
+            super().__init__(cache_size=1)
+            self.layer = torch.nn.Linear(1, 1)
+
+    assert [name for name, _ in Learned().named_parameters()] == ["layer.weight", "layer.bias"]
+
+
+def test_divergences_of_other_libraries_distributions_can_be_declared():
+    class Other:
+        pass
+
+    @D.register_kl(Other, Other)
+    def _zero(p, q):
+        return 0.0
+
+    assert D.kl_divergence(Other(), Other()) == 0.0
+    with pytest.raises(TypeError, match="Expected type_q to be a class of distributions"):
+        D.register_kl(Other, 1)
