@@ -12,8 +12,8 @@ decided is a number like any other. A part is compiled for each set of sizes tha
 ...     print(compiled(torch.tensor([0.5, 1.0, 2.0])))
 tensor(1.2807)
 
-Autograd records each part as one operation, so a gradient finds its way back through all of them. So a hook on what the
-graph computes (`y.register_hook(f)`) is such a cut, too.
+Autograd records each part as one operation, so a gradient finds its way back through all of them. That is why a hook on
+what the graph computes (`y.register_hook(f)`) is such a cut, too.
 """
 
 from __future__ import annotations
