@@ -85,7 +85,8 @@ class DictViewVariable(VariableTracker):
 
     def call_method(self, tracer: Tracer, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
         if name == "__reversed__" and not args:
-            return DictViewIterator(self, list(self.owner.entries)[::-1], self.REVERSED[self.kind])
+            kind = type(reversed(OrderedDict())) if self.owner.cls is OrderedDict else self.REVERSED[self.kind]
+            return DictViewIterator(self, list(self.owner.entries)[::-1], kind)
         if name == "isdisjoint" and len(args) == 1:
             return ConstantVariable(not any(tracer.truth(self.contains(tracer, m)) for m in tracer.unpack_all(args[0])))
         return super().call_method(tracer, name, args, kwargs)
@@ -100,7 +101,7 @@ class DictViewIterator(DictIterator):
     def __init__(
         self, view: DictViewVariable, hashes: list[Hashable], cls: type, of: VariableTracker | None = None
     ) -> None:
-        super().__init__(hashes, lambda: len(view.owner.entries), cls, of)
+        super().__init__(hashes, view.owner.entries, cls, of)
         self.view = view
 
     def current(self, tracer: Tracer, item: Any) -> Value:

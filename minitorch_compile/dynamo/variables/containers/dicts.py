@@ -214,7 +214,7 @@ class DictVariable(VariableTracker):
         from minitorch_compile.dynamo.variables.containers.iterators import DictIterator
 
         cls: type = type(iter(collections.OrderedDict())) if self.cls is collections.OrderedDict else type(iter({}))
-        return DictIterator(self.keys(), lambda: len(self.entries), cls, self)
+        return DictIterator(self.keys(), self.entries, cls, self)
 
     # --- changing -----------------------------------------------------------------------------------------------------
 
@@ -405,7 +405,8 @@ class DictVariable(VariableTracker):
     def method_reversed(self, tracer: Tracer) -> Value:
         from minitorch_compile.dynamo.variables.containers.iterators import DictIterator
 
-        return DictIterator(self.keys()[::-1], lambda: len(self.entries), type(reversed({})))
+        empty: Any = collections.OrderedDict() if self.cls is collections.OrderedDict else {}
+        return DictIterator(self.keys()[::-1], self.entries, type(reversed(empty)))
 
     def to_text(self, tracer: Tracer, conversion: str) -> str:
         pairs = [(key.realize(), value.realize()) for key, value in self.entries.values()]

@@ -31,7 +31,7 @@ from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.rebuilding import Description, Held, Template, call
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Hashable
 
     from minitorch_compile.dynamo.variables.containers.sequences import SequenceVariable
     from minitorch_compile.dynamo.variables.tracer import Output, Tracer
@@ -193,24 +193,38 @@ class ReversedIterator(IteratorVariable):
 
 
 class DictIterator(IteratorVariable):
-    """Over the keys, values or items of a dict or the members of a set, which may not change size meanwhile. `of`: the
-    dict or view; None if the order of a new one might differ."""
+    """Over the keys, values or items of a dict or the members of a set, which may not change size meanwhile, nor, if it
+    is an OrderedDict, their order. `entries`: the dict's. `of`: the dict or view; None if the order of a new one might
+    differ."""
 
-    def __init__(self, items: list[Any], size: Callable[[], int], cls: type, of: VariableTracker | None = None) -> None:
+    def __init__(self, items: list[Any], entries: dict[Any, Any], cls: type, of: VariableTracker | None = None) -> None:
         super().__init__()
         self.items = items
         self.taken = 0
-        self.size = size
-        self.expected = size()
+        self.entries = entries
         self.cls = cls
+        self.ordered = "odict" in cls.__name__
+        self.expected = self.state()
+        self.last = next(reversed(entries), None)
+        self.exhausted = False
         self.of = of
 
+    def state(self) -> Any:
+        """What may not change."""
+        return tuple(self.entries) if self.ordered else len(self.entries)
+
     def next_value(self, tracer: Tracer) -> Value | None:
-        if self.size() != self.expected:
+        at_end = self.taken == len(self.items)
+        if self.exhausted or (self.ordered and at_end):  # an OrderedDict's iterator lets go of it with the last item
+            return None
+        if self.state() != self.expected:
             kind = "Set" if "set" in self.cls.__name__ else "dictionary"
-            wrong = "OrderedDict mutated" if "odict" in self.cls.__name__ else f"{kind} changed size"
+            wrong = "OrderedDict mutated" if self.ordered else f"{kind} changed size"
             tracer.raise_error(RuntimeError, f"{wrong} during iteration")
-        if self.taken == len(self.items):
+        if "set" not in self.cls.__name__ and next(reversed(self.entries), None) != self.last:
+            self.unsupported("going on after a key was taken out and another put in")  # it comes last, or is an error
+        if at_end:
+            self.exhausted = True
             return None
         self.taken += 1
         return self.current(tracer, self.items[self.taken - 1])
@@ -222,7 +236,7 @@ class DictIterator(IteratorVariable):
     def reconstruct(self, output: Output) -> Template:
         """A dict from outside that was changed meanwhile has still its old size when values are made."""
         whose = getattr(self.of, "owner", self.of)
-        if whose is None or self.size() != self.expected or whose in output.side_effects.changed:
+        if whose is None or self.state() != self.expected or whose in output.side_effects.changed:
             self.not_again()
         assert self.of is not None
         return self.without_taken(call("iter", self.of), self.taken)

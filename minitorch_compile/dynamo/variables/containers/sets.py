@@ -127,7 +127,7 @@ class SetVariable(VariableTracker):
     def iterate(self, tracer: Tracer) -> IteratorVariable:
         from minitorch_compile.dynamo.variables.containers.iterators import DictIterator
 
-        return DictIterator(self.ordered(), lambda: len(self.members), type(iter(set())))
+        return DictIterator(self.ordered(), self.members, type(iter(set())))
 
     # --- changing -----------------------------------------------------------------------------------------------------
 
