@@ -160,7 +160,7 @@ def test_every_optimizer_is_part_of_the_graph(name):
         (SmallCNN, "eager"),
         (TiedGPT, "eager"),
         pytest.param(SmallCNN, "inductor", marks=pytest.mark.slow),
-        (TiedGPT, "inductor"),
+        pytest.param(TiedGPT, "inductor", marks=pytest.mark.slow),
     ],
 )
 def test_models(model, backend):

@@ -114,6 +114,7 @@ def test_a_chain_of_convolutions_stays_channels_last_and_copies_nothing():
     assert [type(step).__name__ for step in steps] == ["ExternCall"] + ["FusedCall"] * 3
 
 
+@pytest.mark.slow
 def test_compiled_convolutions_have_the_values_and_strides_of_eager_ones():
     operands = [x.requires_grad_() for x in operands_of_bottleneck()]
     grad = channels_last(3, 32, 10, 12)
