@@ -135,10 +135,11 @@ class Environment:
         raise SetUpError("the environment has no pip, and there is neither uv nor a pip outside. Try: make distclean")
 
     def install_packages(self) -> None:
-        """The locked packages, each checked against its hash; never compiled here."""
+        """The locked packages, each checked against its hash; never compiled here. The lock is whole, so none asks for
+        others: pip would look for the newest `coverage[toml]`, which the lock doesn't have by that name."""
         say("installing the packages of requirements.lock with {}".format("uv" if self.uv else "pip"))
         run(
-            self.install("--require-hashes", "--only-binary", ":all:", "-r", LOCK),
+            self.install("--require-hashes", "--no-deps", "--only-binary", ":all:", "-r", LOCK),
             "the packages could not be installed; see above. Without a network, try again later: what came, stays.",
         )
 

@@ -1,7 +1,9 @@
 """pyproject.toml, requirements.lock and environment.yml name the same packages with the same bounds."""
 
+import contextlib
 import re
 import tomllib
+from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
 
 import pytest
@@ -57,6 +59,23 @@ def test_every_locked_package_has_a_hash() -> None:
     blocks = re.split(r"\n(?=[a-z0-9])", (ROOT / "requirements.lock").read_text())
     without = [block.split()[0] for block in blocks if "==" in block and "--hash=sha256:" not in block]
     assert without == []
+
+
+def test_the_lock_has_all_that_its_packages_need() -> None:
+    """They are installed without asking for others: pip would look for the newest `coverage[toml]`, since the lock says
+    `coverage`, and refuse it for having no hash."""
+    names = {canonicalize_name(r.name) for r in locked() if r.marker is None or r.marker.evaluate()}
+    missing: list[str] = []
+    for name in sorted(names):
+        with contextlib.suppress(PackageNotFoundError):  # what the lock has for other systems
+            needed = [Requirement(line) for line in requires(name) or ()]
+            missing += [
+                f"{name} needs {requirement}"
+                for requirement in needed
+                if requirement.marker is None or requirement.marker.evaluate({"extra": ""})
+                if canonicalize_name(requirement.name) not in names
+            ]
+    assert missing == [], "run `make lock`"
 
 
 def test_the_lock_names_no_address() -> None:
