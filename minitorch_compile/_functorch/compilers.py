@@ -33,8 +33,11 @@ def print_compile(fx_g: GraphModule, _: Any) -> GraphModule:
 
 
 def ts_compile(fx_g: GraphModule, inps: Sequence[Any]) -> Compiled:
-    """In PyTorch a TorchScript module, which is not part of this package: NotImplementedError."""
-    raise NotImplementedError("ts_compile: TorchScript is not part of this package; torch.compile compiles the graph")
+    """In PyTorch the graph as TorchScript, which here is made of a program's text only: NotImplementedError."""
+    raise NotImplementedError(
+        "ts_compile: torch.jit.script takes functions and modules of a program, not graphs; torch.compile compiles"
+        " the graph"
+    )
 
 
 def draw_graph_compile(name: str) -> Callable[[GraphModule, Any], GraphModule]:

@@ -77,7 +77,7 @@ class Function:
     @staticmethod
     def vjp(ctx: Any, *grads: Any) -> Any:
         """Another name under which backward may be defined."""
-        raise NotImplementedError("define backward")
+        raise NotImplementedError("You must implement the backward method, or vjp, for custom autograd.Function.")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """RuntimeError: a Function is called through `apply`."""
