@@ -84,7 +84,7 @@ def _(mini: Any) -> None:
 
 def filled(n: int) -> Any:
     squares: list[Any] = [[i * j for j in range(i)] for i in range(n)]
-    table = {f"k{i}": squares[i] for i in range(n)}
+    table: dict[Any, Any] = {10 * i: squares[i] for i in range(n)}
     table["last"], squares[0] = [*squares[1], n], (n, -n)
     return squares, table, squares[1:], {**table, "more": n in squares}
 
