@@ -112,7 +112,11 @@ KEEP_MEMORY = EnvironmentVariable(
 PROGRESS = EnvironmentVariable(
     "MTC_PROGRESS", "0 or 1", switch, True, "1", "0: a compilation that takes long doesn't say so."
 )
-VARIABLES = (CACHE_DIR, CACHE_BYTES, COMPILE_THREADS, KEEP_MEMORY, PROGRESS)
+NO_CUDA_MEMORY_CACHING = EnvironmentVariable(
+    "MTC_NO_CUDA_MEMORY_CACHING", "0 or 1", switch, False, "0", "1: freed GPU memory goes back to the driver at once."
+)
+CUDA = (NO_CUDA_MEMORY_CACHING,)  # read only where tensors are on a GPU
+VARIABLES = (CACHE_DIR, CACHE_BYTES, COMPILE_THREADS, KEEP_MEMORY, PROGRESS, *CUDA)
 
 
 def without_wrong_values() -> dict[str, str]:

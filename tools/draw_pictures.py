@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import minitorch_compile as torch
-from minitorch_compile.course.drawings.svg import INK, PALETTE, arrow, arrow_heads, element, label
 from minitorch_compile.fx import GraphModule
+from minitorch_compile.svg import INK, PALETTE, arrow, arrow_heads, element, label
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 BLUE, ORANGE, GREEN, PURPLE, RED, YELLOW, TEAL, GREY = PALETTE

@@ -10,10 +10,7 @@ from collections import OrderedDict
 from typing import Any
 
 from minitorch_compile.cuda.absent import refuse
-
-
-class OutOfMemoryError(RuntimeError):
-    """A GPU has no memory left. Programs name it in `except`; nothing raises it."""
+from minitorch_compile.cuda_runtime.errors import OutOfMemoryError as OutOfMemoryError
 
 
 def empty_cache() -> None:

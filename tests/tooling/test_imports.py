@@ -16,7 +16,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 # after the user's program imported it, and IPython where a notebook runs. A SummaryWriter tells tensorboard what to
 # write; figures and images come from matplotlib and pillow, which who has such things has.
 OPTIONAL = {"pygraphviz", "einops", "ipython", "tensorboard", "matplotlib", "pil"}
-DISTRIBUTIONS = {"sklearn": "scikit-learn"}  # where the module has another name
+DISTRIBUTIONS = {"sklearn": "scikit-learn", "cuda": "cuda-bindings"}  # where the module has another name
 
 
 def names(requirements: list[str]) -> set[str]:
@@ -38,7 +38,7 @@ def third_party(files: list[Path]) -> set[str]:
 
 def test_the_compiler_imports_only_what_it_declares() -> None:
     below_the_course = [file for file in PACKAGE.rglob("*.py") if "course" not in file.relative_to(PACKAGE).parts]
-    extra = names(PROJECT["optional-dependencies"]["draw"])
+    extra = names(PROJECT["optional-dependencies"]["draw"] + PROJECT["optional-dependencies"]["cuda"])
     allowed = names(PROJECT["dependencies"]) | extra | OPTIONAL
     assert third_party(below_the_course) <= allowed
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from .svg import INK, Drawing, box, element, label
+from minitorch_compile.svg import INK, Drawing, box, element, label
 
 CELL, SPACE, CAPTION = 26, 24, 24
 LIGHT, DEEP = (234, 243, 250), (111, 168, 214)  # both are read under dark ink

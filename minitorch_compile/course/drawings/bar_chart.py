@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .svg import INK, PALETTE, Drawing, box, element, label
+from minitorch_compile.svg import INK, PALETTE, Drawing, box, element, label
 
 HEIGHT, LETTER, WIDTH, GAP = 24, 7.3, 420, 12
 COLUMNS = 28  # of the longest bar in the text form

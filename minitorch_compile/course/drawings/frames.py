@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .svg import INK, PALETTE, Drawing, box, label
+from minitorch_compile.svg import INK, PALETTE, Drawing, box, label
 
 Row = tuple[int, str, str]
 """Depth, name, and what became of the frame."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .svg import Drawing, element, label
+from minitorch_compile.svg import Drawing, element, label
 
 PIXEL = 7
 SPACE = 14

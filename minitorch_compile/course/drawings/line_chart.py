@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from .svg import Drawing, element, label, line_colour
+from minitorch_compile.svg import Drawing, element, label, line_colour
 
 LEFT, TOP, WIDTH, HEIGHT = 52, 14, 520, 200
 SHOWN = 12

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .svg import INK, PALETTE, Drawing, box, element, label
+from minitorch_compile.svg import INK, PALETTE, Drawing, box, element, label
 
 LEFT, TOP, WIDTH, HEIGHT = 74, 10, 560, 220
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .svg import INK, PALETTE, Drawing, arrow, box, label
+from minitorch_compile.svg import INK, PALETTE, Drawing, arrow, box, label
 
 WIDTH, HEIGHT, GAP, LEFT = 168, 64, 34, 8
 COLUMNS = 4

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import count
 from math import log10
 
-from .svg import Drawing, element, label, line_colour
+from minitorch_compile.svg import Drawing, element, label, line_colour
 
 LEFT, TOP, WIDTH, HEIGHT = 56, 16, 540, 280
 LINE = 13  # between two names that would lie on each other

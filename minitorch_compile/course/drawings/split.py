@@ -36,8 +36,7 @@ from minitorch_compile.dynamo.eval_frame import region_of
 from minitorch_compile.dynamo.resuming.resume import shown_name
 from minitorch_compile.fx import GraphModule
 from minitorch_compile.fx.targets import target_name
-
-from .svg import INK, PALETTE, Drawing, arrow, box, label
+from minitorch_compile.svg import INK, PALETTE, Drawing, arrow, box, label
 
 LEFT, TOP, LINE, PAD, GAP_X, GAP_Y = 12, 12, 24, 10, 26, 46
 CHARACTER, LONGEST = 7.4, 52

@@ -23,7 +23,7 @@ from collections.abc import Coroutine, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from .svg import INK, PALETTE, Drawing, box, label, line_colour
+from minitorch_compile.svg import INK, PALETTE, Drawing, box, label, line_colour
 
 MOST_ROWS = 60
 LONGEST, LONGEST_RESULT = 22, 44

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .svg import INK, PALETTE, Drawing, arrow, box, label, line_colour
+from minitorch_compile.svg import INK, PALETTE, Drawing, arrow, box, label, line_colour
 
 CELL = 36
 GAP = 22

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .svg import INK, PALETTE, Drawing, arrow, box, label
+from minitorch_compile.svg import INK, PALETTE, Drawing, arrow, box, label
 
 Version = tuple[Sequence[str], str]
 """The guards and the graph, as text."""

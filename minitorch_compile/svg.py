@@ -1,4 +1,4 @@
-"""Just enough SVG for the course's drawings: elements as text, and an object that a notebook shows.
+"""Just enough SVG for drawings: elements as text, and an object that a notebook shows.
 
 Colours work on light and on dark pages: filled shapes bring their own dark ink, everything else is drawn in the page's
 colour.

@@ -1,0 +1,217 @@
+"""CUDA's driver itself, by way of cuda-bindings: each method is a call or two of it, and a check of the answer.
+
+The package is loaded when a driver is made. Where it, the driver's library or a device is missing, the error says so.
+A process shares each device's primary context with all other libraries that use CUDA's runtime.
+"""
+
+from __future__ import annotations
+
+import uuid
+from types import ModuleType
+from typing import Any
+
+from minitorch_compile.cuda_runtime.driver import DeviceProperties, StreamHandle
+from minitorch_compile.cuda_runtime.errors import CudaError, CudaOutOfMemoryError, CudaUnavailableError
+
+# The field of DeviceProperties, and the end of the attribute's name in CUDA.
+ATTRIBUTES = {
+    "major": "COMPUTE_CAPABILITY_MAJOR",
+    "minor": "COMPUTE_CAPABILITY_MINOR",
+    "multi_processor_count": "MULTIPROCESSOR_COUNT",
+    "warp_size": "WARP_SIZE",
+    "max_threads_per_block": "MAX_THREADS_PER_BLOCK",
+    "max_threads_per_multi_processor": "MAX_THREADS_PER_MULTIPROCESSOR",
+    "regs_per_multiprocessor": "MAX_REGISTERS_PER_MULTIPROCESSOR",
+    "shared_memory_per_block": "MAX_SHARED_MEMORY_PER_BLOCK",
+    "shared_memory_per_block_optin": "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN",
+    "shared_memory_per_multiprocessor": "MAX_SHARED_MEMORY_PER_MULTIPROCESSOR",
+    "L2_cache_size": "L2_CACHE_SIZE",
+    "is_integrated": "INTEGRATED",
+}
+LONGEST_NAME = 256  # bytes of a device's name
+
+
+class CudaBindingsDriver:
+    """CudaUnavailableError if there is no GPU that can be used."""
+
+    def __init__(self) -> None:
+        self._cuda = _bindings()
+        self._contexts: dict[int, Any] = {}
+        # Looked up once: these are asked for at every turn.
+        self._succeeded, self._not_ready = self._cuda.CUresult.CUDA_SUCCESS, self._cuda.CUresult.CUDA_ERROR_NOT_READY
+        try:
+            self._call("cuInit", 0)
+        except CudaError as error:
+            raise CudaUnavailableError(f"no GPU can be used: {error}") from None
+        except RuntimeError as error:  # cuda-bindings found no libcuda.so
+            raise CudaUnavailableError(f"no GPU can be used: NVIDIA's driver is not installed ({error})") from None
+
+    def _call(self, name: str, *arguments: Any) -> Any:
+        """What the driver answers. CudaError if it is an error."""
+        error, *results = getattr(self._cuda, name)(*arguments)
+        if error != self._succeeded:
+            self._fail(name, error)
+        return results[0] if len(results) == 1 else results
+
+    def _fail(self, call: str, error: Any) -> None:
+        explanation = self._cuda.cuGetErrorString(error)[1]
+        text = explanation.decode() if explanation else "unknown error"
+        if error == self._cuda.CUresult.CUDA_ERROR_OUT_OF_MEMORY:
+            raise CudaOutOfMemoryError(call, text)
+        raise CudaError(call, error.name, text)
+
+    def _enter(self, device: int) -> Any:
+        """Makes the device's context this thread's. Each time, since other libraries change it, too."""
+        context = self._contexts.get(device)
+        if context is None:
+            context = self._contexts[device] = self._call("cuDevicePrimaryCtxRetain", self._call("cuDeviceGet", device))
+        self._call("cuCtxSetCurrent", context)
+        return context
+
+    # ------------------------------------------------------------------------------------------ devices
+
+    def device_count(self) -> int:
+        return self._call("cuDeviceGetCount")
+
+    def properties(self, device: int) -> DeviceProperties:
+        handle, names = self._call("cuDeviceGet", device), self._cuda.CUdevice_attribute
+
+        def attribute(name: str) -> int:
+            return self._call("cuDeviceGetAttribute", getattr(names, f"CU_DEVICE_ATTRIBUTE_{name}"), handle)
+
+        numbers: dict[str, Any] = {field: attribute(name) for field, name in ATTRIBUTES.items()}
+        numbers["is_integrated"] = bool(numbers["is_integrated"])
+        return DeviceProperties(
+            name=self._call("cuDeviceGetName", LONGEST_NAME, handle).split(b"\0")[0].decode(),
+            total_memory=self._call("cuDeviceTotalMem", handle),
+            uuid=str(uuid.UUID(bytes=bytes(self._call("cuDeviceGetUuid", handle).bytes))),
+            **numbers,
+        )
+
+    def memory_info(self, device: int) -> tuple[int, int]:
+        self._enter(device)
+        free, total = self._call("cuMemGetInfo")
+        return free, total
+
+    def synchronize_device(self, device: int) -> None:
+        self._enter(device)
+        self._call("cuCtxSynchronize")
+
+    def can_access_peer(self, device: int, peer: int) -> bool:
+        return bool(self._call("cuDeviceCanAccessPeer", *(self._call("cuDeviceGet", n) for n in (device, peer))))
+
+    def enable_peer_access(self, device: int, peer: int) -> None:
+        other = self._enter(peer)
+        self._enter(device)
+        (error,) = self._cuda.cuCtxEnablePeerAccess(other, 0)
+        if error not in (self._succeeded, self._cuda.CUresult.CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED):
+            self._fail("cuCtxEnablePeerAccess", error)
+
+    # ------------------------------------------------------------------------------------------ memory
+
+    def allocate(self, device: int, nbytes: int) -> int:
+        self._enter(device)
+        return int(self._call("cuMemAlloc", nbytes))
+
+    def free(self, device: int, address: int) -> None:
+        self._enter(device)
+        self._call("cuMemFree", address)
+
+    def allocate_host(self, nbytes: int) -> int:
+        self._enter(0)  # pinned for all devices, but some context has to be there
+        return int(self._call("cuMemHostAlloc", nbytes, self._cuda.CU_MEMHOSTALLOC_PORTABLE))
+
+    def free_host(self, address: int) -> None:
+        self._enter(0)
+        self._call("cuMemFreeHost", address)
+
+    def copy_host_to_device(self, destination: int, source: int, nbytes: int, stream: StreamHandle) -> None:
+        self._enter(stream.device)
+        self._call("cuMemcpyHtoDAsync", destination, source, nbytes, stream.handle)
+
+    def copy_device_to_host(self, destination: int, source: int, nbytes: int, stream: StreamHandle) -> None:
+        self._enter(stream.device)
+        self._call("cuMemcpyDtoHAsync", destination, source, nbytes, stream.handle)
+
+    def copy_device_to_device(self, destination: int, source: int, nbytes: int, stream: StreamHandle) -> None:
+        self._enter(stream.device)
+        self._call("cuMemcpyDtoDAsync", destination, source, nbytes, stream.handle)
+
+    def copy_peer(
+        self, destination: int, source: int, nbytes: int, devices: tuple[int, int], stream: StreamHandle
+    ) -> None:
+        to, from_ = (self._enter(device) for device in devices)
+        self._enter(stream.device)
+        self._call("cuMemcpyPeerAsync", destination, to, source, from_, nbytes, stream.handle)
+
+    def set_memory(self, destination: int, value: int, nbytes: int, stream: StreamHandle) -> None:
+        self._enter(stream.device)
+        self._call("cuMemsetD8Async", destination, value, nbytes, stream.handle)
+
+    # ------------------------------------------------------------------------------------------ streams
+
+    def stream_priorities(self, device: int) -> tuple[int, int]:
+        self._enter(device)
+        least, greatest = self._call("cuCtxGetStreamPriorityRange")
+        return least, greatest
+
+    def create_stream(self, device: int, priority: int = 0) -> StreamHandle:
+        self._enter(device)
+        flags = self._cuda.CUstream_flags.CU_STREAM_NON_BLOCKING
+        return StreamHandle(device, int(self._call("cuStreamCreateWithPriority", int(flags), priority)))
+
+    def destroy_stream(self, stream: StreamHandle) -> None:
+        self._enter(stream.device)
+        self._call("cuStreamDestroy", stream.handle)
+
+    def synchronize_stream(self, stream: StreamHandle) -> None:
+        self._enter(stream.device)
+        self._call("cuStreamSynchronize", stream.handle)
+
+    def stream_is_done(self, stream: StreamHandle) -> bool:
+        self._enter(stream.device)
+        return self._answer("cuStreamQuery", stream.handle)
+
+    def _answer(self, call: str, handle: int) -> bool:
+        (error,) = getattr(self._cuda, call)(handle)
+        if error not in (self._succeeded, self._not_ready):
+            self._fail(call, error)
+        return error == self._succeeded
+
+    # ------------------------------------------------------------------------------------------ events
+
+    def create_event(self, device: int, timing: bool = False, blocking: bool = False) -> int:
+        self._enter(device)
+        names = self._cuda.CUevent_flags
+        flags = 0 if timing else int(names.CU_EVENT_DISABLE_TIMING)
+        return int(self._call("cuEventCreate", flags | (int(names.CU_EVENT_BLOCKING_SYNC) if blocking else 0)))
+
+    def destroy_event(self, event: int) -> None:
+        self._call("cuEventDestroy", event)
+
+    def record_event(self, event: int, stream: StreamHandle) -> None:
+        self._enter(stream.device)
+        self._call("cuEventRecord", event, stream.handle)
+
+    def wait_event(self, stream: StreamHandle, event: int) -> None:
+        self._enter(stream.device)
+        self._call("cuStreamWaitEvent", stream.handle, event, 0)
+
+    def event_is_done(self, event: int) -> bool:
+        return self._answer("cuEventQuery", event)
+
+    def synchronize_event(self, event: int) -> None:
+        self._call("cuEventSynchronize", event)
+
+    def elapsed_time(self, start: int, end: int) -> float:
+        return float(self._call("cuEventElapsedTime", start, end))
+
+
+def _bindings() -> ModuleType:
+    try:
+        from cuda.bindings import driver
+    except ImportError as error:
+        install = "python -m pip install 'cuda-bindings>=13,<14'"
+        reason = f"the package cuda-bindings is not installed; {install} ({error})"
+        raise CudaUnavailableError(f"no GPU can be used: {reason}") from None
+    return driver

@@ -1,0 +1,1 @@
+"""The runtime below tensors on a GPU: driver, allocator, sanitizer."""

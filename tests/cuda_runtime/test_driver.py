@@ -1,0 +1,165 @@
+"""What a runtime asks of a driver. The same statements hold for the stand-in on the host, and for a GPU."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from minitorch_compile.cuda_runtime.cuda_bindings_driver import CudaBindingsDriver
+from minitorch_compile.cuda_runtime.driver import Driver, StreamHandle
+from minitorch_compile.cuda_runtime.errors import CudaError, CudaOutOfMemoryError, CudaUnavailableError
+from minitorch_compile.cuda_runtime.fake_driver import FakeDriver
+
+DRIVERS = [
+    pytest.param(FakeDriver, id="fake"),
+    pytest.param(lambda: FakeDriver(order="latest"), id="fake, as late as possible"),
+    pytest.param(CudaBindingsDriver, id="GPU", marks=pytest.mark.gpu),
+]
+NBYTES = 4096
+
+
+@pytest.fixture(params=DRIVERS)
+def driver(request: pytest.FixtureRequest) -> Driver:
+    try:
+        return request.param()
+    except CudaUnavailableError as missing:
+        pytest.skip(str(missing))
+
+
+@pytest.fixture
+def stream(driver: Driver) -> Iterator[StreamHandle]:
+    made = driver.create_stream(0)
+    yield made
+    driver.destroy_stream(made)
+
+
+@pytest.fixture
+def address(driver: Driver) -> Iterator[int]:
+    block = driver.allocate(0, NBYTES)
+    yield block
+    driver.free(0, block)
+
+
+def bytes_on_device(driver: Driver, address: int, stream: StreamHandle, nbytes: int = NBYTES) -> np.ndarray:
+    host = np.zeros(nbytes, np.uint8)
+    driver.copy_device_to_host(host.ctypes.data, address, nbytes, stream)
+    driver.synchronize_stream(stream)
+    return host
+
+
+def pinned_array(driver: Driver, nbytes: int) -> np.ndarray:
+    address = driver.allocate_host(nbytes)
+    return np.frombuffer((ctypes.c_uint8 * nbytes).from_address(address), np.uint8)
+
+
+class TestDriver:
+    def test_a_device_says_what_it_is(self, driver: Driver) -> None:
+        assert driver.device_count() >= 1
+        properties = driver.properties(0)
+        assert properties.name and properties.major >= 5 and properties.warp_size == 32
+        assert properties.shared_memory_per_block_optin >= properties.shared_memory_per_block >= 48 << 10
+        free, total = driver.memory_info(0)
+        assert 0 < free <= total == properties.total_memory
+
+    def test_no_such_device_is_an_error_with_the_name_of_the_driver(self, driver: Driver) -> None:
+        with pytest.raises(CudaError) as error:
+            driver.properties(1000)
+        assert error.value.name == "CUDA_ERROR_INVALID_DEVICE"
+
+    def test_what_is_copied_there_comes_back(self, driver: Driver, stream: StreamHandle, address: int) -> None:
+        sent = np.arange(NBYTES, dtype=np.uint8)
+        driver.copy_host_to_device(address, sent.ctypes.data, NBYTES, stream)
+        assert (bytes_on_device(driver, address, stream) == sent).all()
+
+    def test_a_copy_from_ordinary_memory_has_read_it_when_it_returns(
+        self, driver: Driver, stream: StreamHandle, address: int
+    ) -> None:
+        sent = np.full(NBYTES, 7, np.uint8)
+        driver.copy_host_to_device(address, sent.ctypes.data, NBYTES, stream)
+        sent[:] = 9
+        assert (bytes_on_device(driver, address, stream) == 7).all()
+
+    def test_copies_within_the_device_begin_anywhere(self, driver: Driver, stream: StreamHandle, address: int) -> None:
+        driver.set_memory(address, 1, NBYTES, stream)
+        driver.set_memory(address + 10, 5, 3, stream)
+        driver.copy_device_to_device(address + 100, address + 9, 5, stream)
+        found = bytes_on_device(driver, address, stream)
+        assert found[9:15].tolist() == [1, 5, 5, 5, 1, 1]
+        assert found[99:106].tolist() == [1, 1, 5, 5, 5, 1, 1]
+
+    def test_a_copy_to_the_same_device_as_its_peer(self, driver: Driver, stream: StreamHandle, address: int) -> None:
+        driver.set_memory(address, 3, 8, stream)
+        driver.copy_peer(address + 8, address, 8, (0, 0), stream)
+        assert (bytes_on_device(driver, address, stream, 16) == 3).all()
+
+    def test_pinned_memory_is_there_after_a_wait(self, driver: Driver, stream: StreamHandle, address: int) -> None:
+        pinned = pinned_array(driver, NBYTES)
+        driver.set_memory(address, 6, NBYTES, stream)
+        driver.copy_device_to_host(pinned.ctypes.data, address, NBYTES, stream)
+        driver.synchronize_stream(stream)
+        assert (pinned == 6).all()
+        driver.free_host(pinned.ctypes.data)
+
+    def test_a_stream_that_waits_for_an_event_sees_what_was_written_before_it(
+        self, driver: Driver, stream: StreamHandle, address: int
+    ) -> None:
+        done = driver.create_event(0)
+        other = driver.create_stream(0, driver.stream_priorities(0)[1])
+        driver.set_memory(address, 8, NBYTES, other)
+        driver.record_event(done, other)
+        driver.wait_event(stream, done)
+        assert (bytes_on_device(driver, address, stream) == 8).all()
+        driver.destroy_event(done)
+        driver.destroy_stream(other)
+
+    def test_queries_answer_yes_in_the_end(self, driver: Driver, stream: StreamHandle, address: int) -> None:
+        event = driver.create_event(0)
+        assert driver.event_is_done(event)  # never recorded
+        driver.set_memory(address, 8, NBYTES, stream)
+        driver.record_event(event, stream)
+        while not (driver.stream_is_done(stream) and driver.event_is_done(event)):
+            pass
+        assert driver.stream_is_done(stream)
+        driver.destroy_event(event)
+
+    def test_events_with_timing_tell_the_time_between_them(
+        self, driver: Driver, stream: StreamHandle, address: int
+    ) -> None:
+        start, end = (driver.create_event(0, timing=True) for _ in range(2))
+        driver.record_event(start, stream)
+        driver.set_memory(address, 8, NBYTES, stream)
+        driver.record_event(end, stream)
+        driver.synchronize_event(end)
+        assert driver.elapsed_time(start, end) > 0
+
+    def test_events_without_timing_refuse(self, driver: Driver, stream: StreamHandle) -> None:
+        events = [driver.create_event(0) for _ in range(2)]
+        for event in events:
+            driver.record_event(event, stream)
+        driver.synchronize_device(0)
+        with pytest.raises(CudaError) as error:
+            driver.elapsed_time(*events)
+        assert error.value.name == "CUDA_ERROR_INVALID_HANDLE"
+
+    def test_out_of_memory_is_an_error_of_its_own_and_leaves_the_device_usable(
+        self, driver: Driver, stream: StreamHandle, address: int
+    ) -> None:
+        with pytest.raises(CudaOutOfMemoryError) as error:
+            driver.allocate(0, driver.memory_info(0)[1] + 1)
+        assert error.value.name == "CUDA_ERROR_OUT_OF_MEMORY"
+        driver.set_memory(address, 8, NBYTES, stream)
+        assert (bytes_on_device(driver, address, stream) == 8).all()
+
+    def test_memory_comes_back(self, driver: Driver) -> None:
+        before, _ = driver.memory_info(0)
+        block = driver.allocate(0, 64 << 20)
+        assert driver.memory_info(0)[0] <= before - (64 << 20)
+        driver.free(0, block)
+        assert driver.memory_info(0)[0] == before
+
+    def test_the_default_stream_is_one_like_any_other(self, driver: Driver, address: int) -> None:
+        driver.set_memory(address, 4, NBYTES, StreamHandle(0))
+        assert (bytes_on_device(driver, address, StreamHandle(0)) == 4).all()
