@@ -115,7 +115,10 @@ PROGRESS = EnvironmentVariable(
 NO_CUDA_MEMORY_CACHING = EnvironmentVariable(
     "MTC_NO_CUDA_MEMORY_CACHING", "0 or 1", switch, False, "0", "1: freed GPU memory goes back to the driver at once."
 )
-CUDA = (NO_CUDA_MEMORY_CACHING,)  # read only where tensors are on a GPU
+CUDA_SANITIZER = EnvironmentVariable(
+    "MTC_CUDA_SANITIZER", "0 or 1", switch, False, "0", "1: work on GPU streams that nothing orders is reported."
+)
+CUDA = (NO_CUDA_MEMORY_CACHING, CUDA_SANITIZER)  # read only where tensors are on a GPU
 VARIABLES = (CACHE_DIR, CACHE_BYTES, COMPILE_THREADS, KEEP_MEMORY, PROGRESS, *CUDA)
 
 
