@@ -2,7 +2,7 @@
 copy.
 
     python tools/cuda_check.py                         on the GPU, sizes that take a few milliseconds
-    NUMBA_ENABLE_CUDASIM=1 python tools/cuda_check.py  in Numba's simulator, tiny sizes, to try out this script
+    python tools/cuda_check.py --simulate              in our simulator, tiny sizes, to try out this script
 
 A group that moves n bytes can't be faster than a copy of n bytes; the last column says how near it comes.
 """
@@ -14,19 +14,21 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import numba.cuda
 import numpy as np
-from numba import config, cuda
 
 import minitorch_compile as torch
 import minitorch_compile.nn.functional as F
 from minitorch_compile.aot.tracing import trace
+from minitorch_compile.cuda_simulator import cuda as simulated_cuda
 from minitorch_compile.inductor.codegen.cuda.program import CudaProgram
 from minitorch_compile.inductor.lowering import lower
 from minitorch_compile.inductor.schedule.scheduler import schedule
 from minitorch_compile.prims import decompose
 from minitorch_compile.tensor.tensor_base import fake_like
 
-SIMULATED = bool(config.ENABLE_CUDASIM)
+SIMULATED = "--simulate" in sys.argv
+cuda: Any = simulated_cuda if SIMULATED else numba.cuda
 REPEAT = 2 if SIMULATED else 20
 
 
@@ -71,7 +73,7 @@ def cases() -> list[tuple[str, Callable[..., Any], list[Any]]]:
 def compiled(function: Callable[..., Any], inputs: list[Any]) -> CudaProgram:
     """The function as kernels: traced, written in prims, lowered, fused."""
     traced = trace(lambda *args: (function(*args),), [fake_like(x) for x in inputs])
-    return CudaProgram(schedule(lower(decompose(traced))))
+    return CudaProgram(schedule(lower(decompose(traced))), SIMULATED)
 
 
 def seconds(action: Callable[[], Any]) -> float:
@@ -122,7 +124,7 @@ def device_name() -> str:
 
 def main() -> int:
     if not SIMULATED and not cuda.is_available():
-        print("no CUDA device found; NUMBA_ENABLE_CUDASIM=1 tries this script out in the simulator")
+        print("no CUDA device found; --simulate tries this script out in the simulator")
         return 1
     place = "the simulator" if SIMULATED else device_name()
     print(f"on {place}, numba.cuda from {cuda.__file__}")

@@ -4,7 +4,7 @@
     aot_eager                      forward and backward traced ahead of time, interpreted
     aot_eager_decomp_partition     the same over prims, interpreted with NumPy
     loops                          lowered to loops, the loops interpreted
-    cuda_sim                       lowered to CUDA kernels, run in Numba's simulator
+    cuda_sim                       lowered to CUDA kernels, run in a simulator
     inductor                       lowered to Numba kernels in one file, compiled
 
 The last three are targets of the same loops; every target is a backend (`inductor/targets.py`).

@@ -39,7 +39,7 @@ def test_a_graph_of_ops_that_are_not_prims_is_refused():
         compile_graph(GraphModule({}, graph))
 
 
-@pytest.mark.parametrize("target", ["loops", "cpu"])
+@pytest.mark.parametrize("target", ["loops", "cpu", "cuda_sim"])
 def test_an_index_out_of_range_raises_pytorchs_class(target):
     choose = tensors_of([np.arange(4.0), np.array([0, 9])])
     by_index = compile_graph(record(lambda p, x, i: p.index(x, (i,)), choose), target=target)
@@ -50,7 +50,7 @@ def test_an_index_out_of_range_raises_pytorchs_class(target):
         gathered(*choose)
 
 
-@pytest.mark.parametrize("target", ["loops", "cpu"])
+@pytest.mark.parametrize("target", ["loops", "cpu", "cuda_sim"])
 def test_an_input_with_other_strides_or_an_offset_gives_the_same(target):
     x = floats(6, 5)
     run = compile_graph(record(lambda p, t: p.exp(t), tensors_of([x])), target=target)
@@ -60,7 +60,7 @@ def test_an_input_with_other_strides_or_an_offset_gives_the_same(target):
         run(wrap(floats(5, 6)))
 
 
-@pytest.mark.parametrize("target", ["loops", "cpu"])
+@pytest.mark.parametrize("target", ["loops", "cpu", "cuda_sim"])
 def test_outputs_have_the_strides_that_the_output_node_asks_for(target):
     tensors = tensors_of([floats(4, 6)])
     module = record(lambda p, x: (p.exp(x), p.neg(x), p.broadcast_in_dim(p.sum(x, (1,)), (4, 6), (0,))), tensors)

@@ -1,74 +1,67 @@
 """Device functions that CUDA kernels call: elementwise functions, and the reduction of a block of threads.
 
-They import under both CUDA packages for Numba, and under Numba's simulator (`NUMBA_ENABLE_CUDASIM=1`), where a kernel
-is run by Python threads. There NumPy's functions take the place of CUDA's, since Python's `math` raises where a GPU
-returns inf.
+They import under both CUDA packages for Numba, and run in `minitorch_compile.cuda_simulator`, too.
 
->>> from numba import config
->>> SIMULATED == bool(config.ENABLE_CUDASIM)
-True
+>>> from minitorch_compile.cuda_simulator import cuda as simulated, simulate
+>>> @simulated.jit
+... def rounded(x):
+...     x[simulated.threadIdx.x] = round_half_even(x[simulated.threadIdx.x])
+>>> x = np.array([0.5, 1.5, -2.5, 1e300])
+>>> run = simulate(rounded)[1, 4](x)
+>>> x.tolist()
+[0.0, 2.0, -2.0, 1e+300]
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
-from numba import config, cuda
+from numba import cuda
 
 from minitorch_compile.inductor.kernels import portable_functions
-
-SIMULATED = bool(config.ENABLE_CUDASIM)
-library: Any = np if SIMULATED else math
-
-_exp, _expm1, _log, _log1p, _sqrt = library.exp, library.expm1, library.log, library.log1p, library.sqrt
-_sin, _cos, _tanh, _fmod, _copysign = library.sin, library.cos, library.tanh, library.fmod, library.copysign
-_atan2 = np.arctan2 if SIMULATED else math.atan2
-# NumPy takes (-inf) ** 0.5 for a square root if both are scalars, C's pow doesn't; arrays behave.
-_pow = (lambda x, y: np.power(np.array([x]), np.array([y]))[0]) if SIMULATED else math.pow
 
 NO_FRACTION = 2.0**52  # from here on, a float64 is a whole number
 
 
 @cuda.jit(device=True)
 def exp(x):
-    return _exp(x)
+    return math.exp(x)
 
 
 @cuda.jit(device=True)
 def expm1(x):
-    return _expm1(x)
+    return math.expm1(x)
 
 
 @cuda.jit(device=True)
 def log(x):
-    return _log(x)
+    return math.log(x)
 
 
 @cuda.jit(device=True)
 def log1p(x):
-    return _log1p(x)
+    return math.log1p(x)
 
 
 @cuda.jit(device=True)
 def square_root(x):
-    return _sqrt(x)
+    return math.sqrt(x)
 
 
 @cuda.jit(device=True)
 def sin(x):
-    return _sin(x)
+    return math.sin(x)
 
 
 @cuda.jit(device=True)
 def cos(x):
-    return _cos(x)
+    return math.cos(x)
 
 
 @cuda.jit(device=True)
 def tanh(x):
-    return _tanh(x)
+    return math.tanh(x)
 
 
 @cuda.jit(device=True)
@@ -78,12 +71,12 @@ def erf(x):
 
 @cuda.jit(device=True)
 def power(x, y):
-    return _pow(x, y)
+    return math.pow(x, y)
 
 
 @cuda.jit(device=True)
 def atan2(y, x):
-    return _atan2(y, x)
+    return math.atan2(y, x)
 
 
 @cuda.jit(device=True)
@@ -105,14 +98,14 @@ def select(condition, x, y):
 @cuda.jit(device=True)
 def sign_bit(x):
     """Whether x is negative, -0.0 or a NaN whose sign is set."""
-    return _copysign(1.0, np.float64(x)) < 0.0
+    return math.copysign(1.0, np.float64(x)) < 0.0
 
 
 @cuda.jit(device=True)
 def trunc(x):
     """x without its fraction, as a float64."""
     number = np.float64(x)
-    return _copysign(np.float64(np.int64(number)), number) if abs(number) < NO_FRACTION else number
+    return math.copysign(np.float64(np.int64(number)), number) if abs(number) < NO_FRACTION else number
 
 
 @cuda.jit(device=True)
@@ -124,7 +117,7 @@ def floor(x):
 @cuda.jit(device=True)
 def ceil(x):
     up = trunc(x)
-    return _copysign(up + 1.0 if up < x else up, np.float64(x)) if abs(up) < NO_FRACTION else up
+    return math.copysign(up + 1.0 if up < x else up, np.float64(x)) if abs(up) < NO_FRACTION else up
 
 
 @cuda.jit(device=True)
@@ -132,21 +125,28 @@ def round_half_even(x):
     """The nearest whole number, halves to the even one: adding 1.5 * 2**52 leaves no room for a fraction."""
     number = np.float64(x)
     shift = 1.5 * NO_FRACTION
-    return _copysign((number + shift) - shift, number) if abs(number) < NO_FRACTION / 2 else number
+    return math.copysign((number + shift) - shift, number) if abs(number) < NO_FRACTION / 2 else number
 
 
 @cuda.jit(device=True)
 def truncated_float_remainder(x, y):
-    return _fmod(x, y)
+    return math.fmod(x, y)
 
 
 @cuda.jit(device=True)
 def float_remainder(x, y):
     """x - y * floor(x / y), with the sign of y."""
-    rest = _fmod(x, y)
+    rest = math.fmod(x, y)
     if rest == 0:
-        return _copysign(rest, y)
+        return math.copysign(rest, y)
     return rest + y if (rest < 0) != (y < 0) else rest
+
+
+@cuda.jit(device=True)
+def report(status, kind, value, size):
+    """Says what is wrong with an index, unless another thread has said so of its own."""
+    if cuda.atomic.cas(status, 0, 0, kind) == 0:
+        status[1], status[2] = value, size
 
 
 @cuda.jit(device=True)
@@ -154,7 +154,7 @@ def wrapped_index(value, size, status):
     """`value` as an index below `size`, counted from the end if negative; out of range: 0, and `status` says so."""
     place = value + size if value < 0 else value
     if place < 0 or place >= size:
-        status[0], status[1], status[2] = 1, value, size
+        report(status, 1, value, size)
         return 0
     return place
 
@@ -162,7 +162,7 @@ def wrapped_index(value, size, status):
 @cuda.jit(device=True)
 def checked_index(value, size, status):
     if value < 0 or value >= size:
-        status[0], status[1], status[2] = 2, value, size
+        report(status, 2, value, size)
         return 0
     return value
 

@@ -4,8 +4,8 @@ Matrix products, convolutions, scans and scatters have no CUDA kernel of their o
 the host, the loop interpreter computes them there, and the results are copied back; everything else stays on the
 device.
 
-Importing this module decides whether numba.cuda means the GPU or its simulator: `NUMBA_ENABLE_CUDASIM=1` has to be
-set before.
+Where no GPU is, `minitorch_compile.cuda_simulator` runs the same text: it races no thread against another unseen, reads
+nothing out of bounds, and raises for a barrier that a thread doesn't reach.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import config, cuda
 
+from minitorch_compile.cuda_simulator import cuda as simulated_cuda
+from minitorch_compile.cuda_simulator import simulate
 from minitorch_compile.generated_source import function_from_source
 from minitorch_compile.inductor.codegen.cuda.kernels import write_cuda_kernel
 from minitorch_compile.inductor.codegen.shared.kernel_source import KernelSource
@@ -30,8 +31,8 @@ from minitorch_compile.inductor.schedule.group import Group
 from minitorch_compile.inductor.schedule.schedule import Schedule, ScheduleStep
 from minitorch_compile.inductor.schedule.step_graph import operations_of
 
-# Threads of a block, and blocks at most. A simulated thread is a Python thread, so there are few of them.
-SIMULATED_LAUNCH, DEVICE_LAUNCH = (4, 2), (256, 132 * 8)
+# Threads of a block, and blocks at most. In the simulator two warps and two blocks are enough to miss each other.
+SIMULATED_LAUNCH, DEVICE_LAUNCH = (64, 2), (256, 132 * 8)
 
 HEADER = """\
 import math
@@ -56,9 +57,10 @@ class Launch:
 class CudaProgram:
     """A schedule made ready to run: `program(arrays)` takes flat arrays, those of inputs and then of constants."""
 
-    def __init__(self, schedule: Schedule) -> None:
-        self.schedule = schedule
-        self.threads, self.most_blocks = SIMULATED_LAUNCH if config.ENABLE_CUDASIM else DEVICE_LAUNCH
+    def __init__(self, schedule: Schedule, simulated: bool = False) -> None:
+        self.schedule, self.simulated = schedule, simulated
+        self.threads, self.most_blocks = SIMULATED_LAUNCH if simulated else DEVICE_LAUNCH
+        self.cuda: Any = simulated_cuda if simulated else numba_cuda()
         self.compiled: dict[str, Any] = {}
         self.steps: list[Launch | list[Operation]] = [self.prepare(step) for step in schedule.steps]
 
@@ -68,7 +70,8 @@ class CudaProgram:
         source = write_cuda_kernel(step, self.schedule.internal)
         if source.structure not in self.compiled:
             text = self.source_of(source, f"{source.title}_{len(self.compiled)}")
-            self.compiled[source.structure] = function_from_source(text, "kernel", {})
+            kernel = function_from_source(text, "kernel", {})
+            self.compiled[source.structure] = simulate(kernel) if self.simulated else kernel
         per_block = "cuda.shared" in source.body
         blocks = source.extent if per_block else -(-source.extent // self.threads)
         return Launch(source, self.compiled[source.structure], max(1, min(blocks, self.most_blocks)))
@@ -97,7 +100,7 @@ class CudaProgram:
     def upload(self, arrays: Sequence[np.ndarray]) -> dict[str, Any]:
         """The arrays in the device's memory, by the names of their buffers."""
         graph = self.schedule.graph
-        return {b.name: to_device(a) for b, a in zip([*graph.inputs, *graph.constants], arrays)}
+        return {b.name: self.to_device(a) for b, a in zip([*graph.inputs, *graph.constants], arrays)}
 
     def run(self, memory: dict[str, Any]) -> None:
         """Runs every step; results are added to `memory`, or overwritten there."""
@@ -115,9 +118,9 @@ class CudaProgram:
     def launch(self, step: Launch, memory: dict[str, Any]) -> None:
         for buffer in step.source.buffers:
             if buffer.name not in memory:
-                memory[buffer.name] = cuda.device_array(max(buffer.length, 1), buffer.dtype.numpy)
+                memory[buffer.name] = self.cuda.device_array(max(buffer.length, 1), buffer.dtype.numpy)
         pointers = [memory[buffer.name] for buffer in step.source.buffers]
-        status = cuda.to_device(np.zeros(3, np.int64)) if step.source.uses_status else None
+        status = self.cuda.to_device(np.zeros(3, np.int64)) if step.source.uses_status else None
         step.kernel[step.blocks, self.threads](*pointers, *([] if status is None else [status]))
         if status is not None:
             reported = status.copy_to_host()
@@ -130,12 +133,18 @@ class CudaProgram:
             host = self.fetch(reads, memory)
             run_operation(operation, host)
             for buffer in operation.outputs:
-                memory[buffer.name] = to_device(host[buffer.name])
+                memory[buffer.name] = self.to_device(host[buffer.name])
 
     def fetch(self, buffers: Sequence[Buffer], memory: dict[str, Any]) -> dict[str, np.ndarray]:
         return {b.name: memory[b.name].copy_to_host() for b in buffers if b.name in memory}
 
+    def to_device(self, array: np.ndarray) -> Any:
+        """The array in the device's memory; an empty one gets room for an element, so that a pointer to it exists."""
+        return self.cuda.to_device(array if array.size else np.zeros(1, array.dtype))
 
-def to_device(array: np.ndarray) -> Any:
-    """The array in the device's memory; an empty one gets room for an element, so that a pointer to it exists."""
-    return cuda.to_device(array if array.size else np.zeros(1, array.dtype))
+
+def numba_cuda() -> Any:
+    """The GPU, as Numba knows it."""
+    from numba import cuda
+
+    return cuda

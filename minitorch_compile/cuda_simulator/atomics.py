@@ -1,0 +1,110 @@
+"""Atomics and the making of shared, local and constant arrays: the intrinsics that have to do with memory.
+
+Of a warp's lanes that change one cell, the lower goes first.
+
+>>> from minitorch_compile.cuda_simulator.intrinsics import INTRINSICS
+>>> sorted(name for name in INTRINSICS if name.startswith("atomic."))[:4]
+['atomic.add', 'atomic.and_', 'atomic.cas', 'atomic.compare_and_swap']
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from minitorch_compile.cuda_simulator.arithmetic import Value, dtype_of
+from minitorch_compile.cuda_simulator.intrinsics import Site, intrinsic
+from minitorch_compile.cuda_simulator.memory import ConstantMemory, DeviceMemory, LocalMemory, SharedMemory
+from minitorch_compile.cuda_simulator.races import Shadow
+
+
+def nan_skipping(choose: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """A choice of two numbers in which NaN never wins."""
+    return lambda old, new: new if old != old else old if new != new else choose(old, new)
+
+
+CHANGES: dict[str, Callable[[Any, Any], Any]] = {
+    "add": lambda old, value: old + value,
+    "sub": lambda old, value: old - value,
+    "and_": lambda old, value: old & value,
+    "or_": lambda old, value: old | value,
+    "xor": lambda old, value: old ^ value,
+    "inc": lambda old, limit: 0 if old >= limit else old + 1,
+    "dec": lambda old, limit: limit if old == 0 or old > limit else old - 1,
+    "exch": lambda old, value: value,
+    "max": lambda old, value: value if value > old or old != old else old,
+    "min": lambda old, value: value if value < old or old != old else old,
+    "nanmax": nan_skipping(lambda old, value: max(old, value)),
+    "nanmin": nan_skipping(lambda old, value: min(old, value)),
+}
+
+
+def atomic(change: Callable[[Any, Any], Any]) -> Callable[..., Value]:
+    """An intrinsic (array, index, value) that gives the old value."""
+
+    def run(at: Site, array: DeviceMemory, index: Value, value: Value) -> Value:
+        indices = index if isinstance(index, tuple) else (index,)
+        values = at.block.vector(value)
+        return array.change(
+            at.block, indices, at.active, at.place, lambda lane, old: change(old, old.dtype.type(values[lane]))
+        )
+
+    return run
+
+
+for _name, _change in CHANGES.items():
+    intrinsic(f"atomic.{_name}")(atomic(_change))
+
+
+@intrinsic("atomic.cas")
+def cas(at: Site, array: DeviceMemory, index: Value, expected: Value, value: Value) -> Value:
+    """Writes `value` where `expected` is; the old value."""
+    indices = index if isinstance(index, tuple) else (index,)
+    olds, values = at.block.vector(expected), at.block.vector(value)
+    return array.change(
+        at.block, indices, at.active, at.place, lambda lane, old: values[lane] if old == olds[lane] else old
+    )
+
+
+@intrinsic("atomic.compare_and_swap")
+def compare_and_swap(at: Site, array: DeviceMemory, expected: Value, value: Value) -> Value:
+    return cas(at, array, np.int64(0), expected, value)
+
+
+# ---------------------------------------------------------------------------------------------- arrays
+
+
+def sizes_and_dtype(at: Site, shape: Value, dtype: Value) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    sizes = shape if isinstance(shape, tuple) else (shape,)
+    found = dtype_of(dtype)
+    if found is None or any(np.ndim(size) for size in sizes):
+        raise TypeError(f"the shape and dtype of an array must be constants, got {shape} and {dtype}\n    {at.place}")
+    return tuple(int(size) for size in sizes), found
+
+
+@intrinsic("shared.array")
+def shared_array(at: Site, shape: Value, dtype: Value) -> Value:
+    """One array for all threads of a block, the same at each call; without a size, what the launch gave."""
+    if at.node not in at.block.shared:
+        sizes, found = sizes_and_dtype(at, shape, dtype)
+        if sizes == (0,):
+            sizes = (at.block.launch.shared_bytes // found.itemsize,)
+        data = np.zeros(sizes, found)
+        data.view(np.uint8)[...] = 0xFF if found.kind != "b" else 1  # what nobody has written is nothing good
+        at.block.shared[at.node] = SharedMemory("", data, Shadow(data.size))
+    return at.block.shared[at.node]
+
+
+@intrinsic("local.array")
+def local_array(at: Site, shape: Value, dtype: Value) -> Value:
+    """An array for each thread."""
+    sizes, found = sizes_and_dtype(at, shape, dtype)
+    return LocalMemory("", np.zeros((at.block.width, *sizes), found))
+
+
+@intrinsic("const.array_like")
+def constant_array(at: Site, array: Value) -> Value:
+    data = array.data if isinstance(array, DeviceMemory) else np.asarray(array)
+    return ConstantMemory("", data, Shadow(data.size))
