@@ -80,7 +80,10 @@ class Pool:
         self._free: dict[StreamHandle, list[tuple[int, int, Block]]] = {}
 
     def put(self, block: Block) -> None:
-        insort(self._free.setdefault(block.stream, []), (block.size, block.address, block))
+        blocks = self._free.get(block.stream)
+        if blocks is None:
+            blocks = self._free[block.stream] = []
+        insort(blocks, (block.size, block.address, block))
 
     def take(self, stream: StreamHandle, size: int) -> Block | None:
         """The smallest block with so many bytes, at the lowest address; None if there is none."""

@@ -30,10 +30,7 @@ COUNTERS = ("num_alloc_retries", "num_ooms", "num_sync_all_streams", "num_device
 
 
 class Tally:
-    """Pieces and bytes: how many there are, were at most, and came in all. What is counted here is also in `total`.
-
-    Written out, since each allocation comes here often.
-    """
+    """Pieces and bytes: how many there are, were at most, and came in all. `total` counts what its parts count."""
 
     __slots__ = ("before", "came_bytes", "came_pieces", "most_bytes", "most_pieces", "nbytes", "pieces", "total")
 
@@ -43,24 +40,34 @@ class Tally:
         self.reset_accumulated()
 
     def grow(self, nbytes: int) -> None:
-        """One piece more."""
+        """One piece more. Written out, since each allocation comes here four times."""
         self.came_pieces += 1
         self.came_bytes += nbytes
-        self.pieces += 1
-        self.nbytes += nbytes
-        if self.pieces > self.most_pieces:
-            self.most_pieces = self.pieces
-        if self.nbytes > self.most_bytes:
-            self.most_bytes = self.nbytes
-        if self.total is not None:
-            self.total.grow(nbytes)
+        self.pieces = pieces = self.pieces + 1
+        self.nbytes = there = self.nbytes + nbytes
+        if pieces > self.most_pieces:
+            self.most_pieces = pieces
+        if there > self.most_bytes:
+            self.most_bytes = there
+        total = self.total
+        if total is not None:
+            total.came_pieces += 1
+            total.came_bytes += nbytes
+            total.pieces = pieces = total.pieces + 1
+            total.nbytes = there = total.nbytes + nbytes
+            if pieces > total.most_pieces:
+                total.most_pieces = pieces
+            if there > total.most_bytes:
+                total.most_bytes = there
 
     def shrink(self, nbytes: int) -> None:
         """One piece less."""
         self.pieces -= 1
         self.nbytes -= nbytes
-        if self.total is not None:
-            self.total.shrink(nbytes)
+        total = self.total
+        if total is not None:
+            total.pieces -= 1
+            total.nbytes -= nbytes
 
     def reset_peaks(self) -> None:
         self.most_pieces, self.most_bytes = self.pieces, self.nbytes

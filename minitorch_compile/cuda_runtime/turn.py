@@ -32,10 +32,11 @@ class Turn:
         return self._owner == get_ident()
 
     def __enter__(self) -> None:
-        if self._owner == get_ident():
+        thread = get_ident()
+        if self._owner == thread:
             raise RuntimeError("the CUDA allocator was entered by a finalizer that ran inside it; only free() can be")
         self._lock.acquire()
-        self._owner = get_ident()
+        self._owner = thread
 
     def __exit__(self, *error: object) -> None:
         self._owner = None
