@@ -32,15 +32,16 @@ Indices = Sequence[Value]
 
 
 class DeviceMemory:
-    """An array in global memory, or in another if a subclass says so. It begins `offset` bytes into its allocation.
+    """An array in global memory, or in another if a subclass says so. It begins `offset` bytes into its allocation, and
+    the shadow's cells at the byte `first`.
 
     One without a name gets that of the first variable that it is assigned to.
     """
 
     space = "global"
 
-    def __init__(self, name: str, data: np.ndarray, shadow: Shadow, offset: int = 0) -> None:
-        self.name, self.data, self.shadow, self.offset = name, data, shadow, offset
+    def __init__(self, name: str, data: np.ndarray, shadow: Shadow, offset: int = 0, first: int = 0) -> None:
+        self.name, self.data, self.shadow, self.offset, self.first = name, data, shadow, offset, first
         self.dtype, self.shape = data.dtype, data.shape
         self.ndim, self.size = len(self.shape), int(np.prod(self.shape))
         self.strides = data.strides[len(data.strides) - self.ndim :]
@@ -63,7 +64,7 @@ class DeviceMemory:
         if lanes.size:
             addresses = self.addresses(lanes, where)
             self.watch(block, lanes, addresses, place, "load")
-            race = block.races.read(self.shadow, addresses // self.dtype.itemsize, lanes, place)
+            race = block.races.read(self.shadow, self.cells(addresses), lanes, place)
             self.report(block, race, where, place)
             result[lanes] = self.data[self.element(lanes, where)]
         return result
@@ -77,13 +78,13 @@ class DeviceMemory:
         addresses, element = self.addresses(lanes, where), self.element(lanes, where)
         self.watch(block, lanes, addresses, place, "store")
         differs = different(self.data[element], values)
-        race = block.races.write(self.shadow, addresses // self.dtype.itemsize, lanes, place, differs)
+        race = block.races.write(self.shadow, self.cells(addresses), lanes, place, differs)
         self.report(block, race, where, place)
         self.data[element] = values
         lost = np.flatnonzero(different(self.data[element], values))
         if lost.size:  # several lanes wrote other values into one cell, at once
             position = int(lost[0])
-            winner = int(self.shadow.written.thread[addresses[position] // self.dtype.itemsize])
+            winner = int(self.shadow.written.thread[self.cells(addresses[position])])
             me = block.number * block.width + int(lanes[position])
             self.report(block, Race("writes", "writes", winner, me, position, place), where, place)
 
@@ -96,7 +97,7 @@ class DeviceMemory:
         if lanes.size:
             addresses = self.addresses(lanes, where)
             self.watch(block, lanes, addresses, place, "atomic")
-            race = block.races.change(self.shadow, addresses // self.dtype.itemsize, lanes, place)
+            race = block.races.change(self.shadow, self.cells(addresses), lanes, place)
             self.report(block, race, where, place)
             if self.space == "global":
                 block.races.signal()
@@ -143,6 +144,10 @@ class DeviceMemory:
             total += index * stride
         return total
 
+    def cells(self, addresses: np.ndarray) -> np.ndarray:
+        """The cells of the shadow that stand for elements at these bytes."""
+        return (addresses - self.first) // self.dtype.itemsize
+
     # ------------------------------------------------------------------------------------------ watching
 
     def watch(self, block: Block, lanes: np.ndarray, addresses: np.ndarray, place: Place, what: str) -> None:
@@ -170,7 +175,7 @@ class SharedMemory(DeviceMemory):
 
     def load(self, block: Block, indices: Indices, active: Mask, place: Place) -> np.ndarray:
         lanes, where = self.inside(block, indices, active, place, "reads")
-        unwritten = np.flatnonzero(self.shadow.unwritten(self.addresses(lanes, where) // self.dtype.itemsize))
+        unwritten = np.flatnonzero(self.shadow.unwritten(self.cells(self.addresses(lanes, where))))
         if unwritten.size:
             position = int(unwritten[0])
             subscript = ", ".join(str(int(index[position])) for index in where)
@@ -244,30 +249,32 @@ def span(data: np.ndarray) -> int:
 def global_memories(arrays: dict[str, np.ndarray]) -> dict[str, DeviceMemory]:
     """A launch's arrays in global memory. Those that overlap share what is known about their cells."""
     memories: dict[str, DeviceMemory] = {}
-    for first, end, names in allocations(arrays):
+    for first, end, names in overlapping(arrays):
         shadow = Shadow(-(-(end - first) // min(arrays[name].itemsize for name in names)))
+        base = min(address_of(whole(arrays[name])) - lowest(whole(arrays[name])) for name in names)
         for name in names:
-            data = arrays[name]
-            memories[name] = DeviceMemory(name, data, shadow, address_of(data) - first)
+            memories[name] = DeviceMemory(name, arrays[name], shadow, address_of(arrays[name]) - base, first - base)
     return memories
 
 
-def allocations(arrays: dict[str, np.ndarray]) -> list[tuple[int, int, list[str]]]:
-    """(first address, end, names of arrays in it) for each piece of memory; a view lies in that of its whole array."""
-    ranges = []
-    for name, data in arrays.items():
-        whole = data
-        while isinstance(whole.base, np.ndarray):
-            whole = whole.base
-        first = address_of(whole) - lowest(whole)
-        ranges.append((first, first + span(whole), [name]))
-    joined: list[tuple[int, int, list[str]]] = []
-    for first, end, names in sorted(ranges):
-        if joined and first < joined[-1][1]:
-            before = joined.pop()
+def overlapping(arrays: dict[str, np.ndarray]) -> list[tuple[int, int, list[str]]]:
+    """(first address, end, names) for each group of arrays of which one begins before another ends."""
+    groups: list[tuple[int, int, list[str]]] = []
+    for name, data in sorted(arrays.items(), key=lambda item: address_of(item[1]) - lowest(item[1])):
+        first = address_of(data) - lowest(data)
+        end, names = first + span(data), [name]
+        if groups and first < groups[-1][1]:
+            before = groups.pop()
             first, end, names = before[0], max(before[1], end), before[2] + names
-        joined.append((first, end, names))
-    return joined
+        groups.append((first, end, names))
+    return groups
+
+
+def whole(data: np.ndarray) -> np.ndarray:
+    """The array that an array is a view of: an allocation, which begins at a sector."""
+    while isinstance(data.base, np.ndarray):
+        data = data.base
+    return data
 
 
 def address_of(data: np.ndarray) -> int:

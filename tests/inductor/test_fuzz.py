@@ -11,11 +11,15 @@ from tests.inductor.fuzz.judging import difference
 from tests.inductor.fuzz.programs import Input, Program
 from tests.inductor.fuzz.shrinking import shrink
 
-BACKENDS = ("loops", "inductor")
+BACKENDS = ("loops", "inductor", "cuda_sim")
 
 
-# 300 graphs, ten a test. Compiling kernels takes most of the time, so only a third have any; `make fuzz` tries more.
-FIRST = [*(("inductor", seed) for seed in range(0, 100, 10)), *(("loops", seed) for seed in range(100, 300, 10))]
+# 600 graphs, ten a test. Compiling kernels takes most of the time, so only a sixth have any; `make fuzz` tries more.
+FIRST = [
+    *(("inductor", seed) for seed in range(0, 100, 10)),
+    *(("loops", seed) for seed in range(100, 300, 10)),
+    *(("cuda_sim", seed) for seed in range(300, 600, 10)),
+]
 
 
 @pytest.mark.parametrize(("backend", "first"), FIRST)

@@ -16,7 +16,7 @@ def test_loops_and_kernels_give_what_prims_give(seed):
     tensors = tensors_of(program.arrays)
     module = record(program, tensors)
     references = expected(module, tensors)
-    for target in ("loops", "cpu"):
+    for target in ("loops", "cpu", "cuda_sim"):
         results = compile_graph(module, target=target)(*tensors)
         for place, (result, reference) in enumerate(zip(results, references)):
             scale = 1 + np.abs(reference[np.isfinite(reference)]).max(initial=0)

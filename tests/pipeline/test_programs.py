@@ -22,7 +22,7 @@ from tests.pipeline.compare import (
 from tests.pipeline.programs import LAYOUTS, battery, generate, tame
 from tests.pipeline.rules import FAMILIES
 
-BACKENDS = ["eager", "aot_eager", "aot_eager_decomp_partition", "loops", "inductor"]
+BACKENDS = ["eager", "aot_eager", "aot_eager_decomp_partition", "loops", "cuda_sim", "inductor"]
 PROGRAMS = battery(per_family=32)
 TOGETHER = 16
 BATCHES = [PROGRAMS[i::TOGETHER] for i in range(TOGETHER)]  # every batch has programs of every family
