@@ -134,17 +134,18 @@ class CachingAllocator:
     def _hand_out(self, block: Block, size: int, nbytes: int) -> None:
         """Makes a block that is in no pool the program's, and puts what it doesn't need back into the pool."""
         pool, tallies = block.pool, block.pool.tallies
-        if block.is_part:
-            tallies.inactive_split.shrink(block.size)
+        was_part = block.is_part
         if block.size - size >= pool.least_rest:
             rest = block.split(size)
             pool.put(rest)
-            tallies.inactive_split.grow(rest.size)
+            tallies.inactive_split.change(0, -size) if was_part else tallies.inactive_split.change(1, rest.size)
+        elif was_part:
+            tallies.inactive_split.change(-1, -block.size)
         block.is_allocated, block.requested = True, nbytes
         self._allocated[block.address] = block
-        tallies.allocated.grow(block.size)
-        tallies.active.grow(block.size)
-        tallies.requested.grow(nbytes)
+        tallies.allocated.change(1, block.size)
+        tallies.active.change(1, block.size)
+        tallies.requested.change(1, nbytes)
         if self.observers:
             self._tell("alloc", block)
 
@@ -172,7 +173,7 @@ class CachingAllocator:
             return None
         block = Block(address, nbytes, stream, pool)
         self.statistics.counters["num_device_alloc"] += 1
-        pool.tallies.segment.grow(nbytes)
+        pool.tallies.segment.change(1, nbytes)
         self._tell("segment_alloc", block)
         return block
 
@@ -197,8 +198,8 @@ class CachingAllocator:
         block = self._block_at(address, "free")
         del self._allocated[address]
         block.is_allocated = False
-        block.pool.tallies.allocated.shrink(block.size)
-        block.pool.tallies.requested.shrink(block.requested)
+        block.pool.tallies.allocated.change(-1, -block.size)
+        block.pool.tallies.requested.change(-1, -block.requested)
         if self.observers:
             self._tell("free_requested", block)
         if block.used_by:
@@ -243,26 +244,27 @@ class CachingAllocator:
     def _reclaim(self, block: Block) -> None:
         """Nobody uses the block any more: it joins its neighbours and can be handed out again."""
         pool, tallies = block.pool, block.pool.tallies
-        tallies.active.shrink(block.size)
+        tallies.active.change(-1, -block.size)
         if self.observers:
             self._tell("free_completed", block)
+        pieces = nbytes = 0  # what becomes of the inactive parts of the segment, counted as one change
         before, behind = block.preceding, block.following
         if before is not None and before.is_free:
-            block = self._join(before, block, free=before)
+            pool.remove(before)
+            pieces, nbytes = -1, -before.size
+            before.join(block)
+            block = before
         if behind is not None and behind.is_free:
-            block = self._join(block, behind, free=behind)
+            pool.remove(behind)
+            pieces, nbytes = pieces - 1, nbytes - behind.size
+            block.join(behind)
         if block.is_part:
-            tallies.inactive_split.grow(block.size)
+            pieces, nbytes = pieces + 1, nbytes + block.size
+        tallies.inactive_split.change(pieces, nbytes)
         if self.caching:
             pool.put(block)
         else:
             self._release(block)
-
-    def _join(self, before: Block, behind: Block, free: Block) -> Block:
-        free.pool.remove(free)
-        free.pool.tallies.inactive_split.shrink(free.size)
-        before.join(behind)
-        return before
 
     # ------------------------------------------------------------------------------------------ giving back
 
@@ -279,7 +281,7 @@ class CachingAllocator:
     def _release(self, block: Block) -> None:
         self.driver.free(self.device, block.address)
         self.statistics.counters["num_device_free"] += 1
-        block.pool.tallies.segment.shrink(block.size)
+        block.pool.tallies.segment.change(-1, -block.size)
         self._tell("segment_free", block)
 
     def _tell(self, action: Action, block: Block) -> None:

@@ -2,13 +2,13 @@
 
 >>> statistics = AllocatorStatistics()
 >>> small, large = statistics.pools["small_pool"], statistics.pools["large_pool"]
->>> small.allocated.grow(512)
->>> large.allocated.grow(4096)
->>> small.allocated.shrink(512)
+>>> small.allocated.change(1, 512)
+>>> large.allocated.change(1, 4096)
+>>> small.allocated.change(-1, -512)
 >>> figures = statistics.figures()
 >>> [figures[f"allocated_bytes.all.{metric}"] for metric in ("current", "peak", "allocated", "freed")]
 [4096, 4608, 4608, 512]
->>> figures["allocated.small_pool.current"], figures["allocated.large_pool.current"]
+>>> figures["allocation.small_pool.current"], figures["allocation.large_pool.current"]
 (0, 1)
 """
 
@@ -20,11 +20,17 @@ PoolName = Literal["small_pool", "large_pool"]
 
 # Each kind is counted in pieces and in bytes, under these two names of PyTorch's.
 NAMES = {
-    "allocated": ("allocated", "allocated_bytes"),  # what the program holds
+    "allocated": ("allocation", "allocated_bytes"),  # what the program holds
     "active": ("active", "active_bytes"),  # and what streams may still use after it was freed
     "segment": ("segment", "reserved_bytes"),  # what the driver has given
     "inactive_split": ("inactive_split", "inactive_split_bytes"),  # free parts of segments that are in use
     "requested": (None, "requested_bytes"),  # what the program holds, before rounding
+}
+METRICS = ("current", "peak", "allocated", "freed")
+# PyTorch can be told not to split large blocks. We can't, so nothing is ever too large.
+NEVER_TOO_LARGE = {
+    "max_split_size": -1,
+    **{f"oversize_{what}.{metric}": 0 for what in ("allocations", "segments") for metric in METRICS},
 }
 COUNTERS = ("num_alloc_retries", "num_ooms", "num_sync_all_streams", "num_device_alloc", "num_device_free")
 
@@ -39,35 +45,21 @@ class Tally:
         self.pieces = self.nbytes = self.most_pieces = self.most_bytes = self.came_pieces = self.came_bytes = 0
         self.reset_accumulated()
 
-    def grow(self, nbytes: int) -> None:
-        """One piece more. Written out, since each allocation comes here four times."""
-        self.came_pieces += 1
-        self.came_bytes += nbytes
-        self.pieces = pieces = self.pieces + 1
-        self.nbytes = there = self.nbytes + nbytes
-        if pieces > self.most_pieces:
-            self.most_pieces = pieces
-        if there > self.most_bytes:
-            self.most_bytes = there
-        total = self.total
-        if total is not None:
-            total.came_pieces += 1
-            total.came_bytes += nbytes
-            total.pieces = pieces = total.pieces + 1
-            total.nbytes = there = total.nbytes + nbytes
-            if pieces > total.most_pieces:
-                total.most_pieces = pieces
-            if there > total.most_bytes:
-                total.most_bytes = there
-
-    def shrink(self, nbytes: int) -> None:
-        """One piece less."""
-        self.pieces -= 1
-        self.nbytes -= nbytes
-        total = self.total
-        if total is not None:
-            total.pieces -= 1
-            total.nbytes -= nbytes
+    def change(self, pieces: int, nbytes: int) -> None:
+        """So many more, or fewer. Written out, since each allocation comes here four times."""
+        tally: Tally | None = self
+        while tally is not None:
+            tally.pieces += pieces
+            tally.nbytes += nbytes
+            if pieces > 0:
+                tally.came_pieces += pieces
+                if tally.pieces > tally.most_pieces:
+                    tally.most_pieces = tally.pieces
+            if nbytes > 0:
+                tally.came_bytes += nbytes
+                if tally.nbytes > tally.most_bytes:
+                    tally.most_bytes = tally.nbytes
+            tally = tally.total
 
     def reset_peaks(self) -> None:
         self.most_pieces, self.most_bytes = self.pieces, self.nbytes
@@ -119,7 +111,7 @@ class AllocatorStatistics:
 
     def figures(self) -> dict[str, int]:
         """All of it, sorted by name."""
-        figures = dict(self.counters)
+        figures = self.counters | NEVER_TOO_LARGE
         pools = [("all", self.all), *self.pools.items()]
         for pool, tallies in pools:
             for names, tally in zip(NAMES.values(), tallies.all()):

@@ -152,7 +152,7 @@ def main() -> None:
     assert given.gpu or driver.memory_info(0)[0] == free_before, "the driver didn't get all of its memory back"
     figures = operations.allocator.memory_stats()
     print(f"{given.count:,} operations over {STREAMS} streams: no overlap, all returned; {seconds:.1f} s")
-    for name in ("allocated.all.allocated", "segment.all.allocated", "reserved_bytes.all.peak", "num_alloc_retries"):
+    for name in ("allocation.all.allocated", "segment.all.allocated", "reserved_bytes.all.peak", "num_alloc_retries"):
         print(f"  {name}: {figures[name]:,}")
     print(f"  out of memory, and went on: {operations.out_of_memory}")
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gc
+import json
 import random
 import re
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +16,9 @@ from minitorch_compile.cuda_runtime.allocator import CachingAllocator
 from minitorch_compile.cuda_runtime.driver import StreamHandle
 from minitorch_compile.cuda_runtime.errors import CudaOutOfMemoryError, OutOfMemoryError
 from minitorch_compile.cuda_runtime.fake_driver import FakeDriver
+from minitorch_compile.cuda_runtime.memory_summary import memory_summary
 from minitorch_compile.cuda_runtime.trace import TraceEntry
+from tests.cuda_runtime.allocation_sequence import SEQUENCES, STREAMS, play
 from tests.cuda_runtime.allocator_operations import Owners, RandomOperations
 
 KIB, MIB = 1 << 10, 1 << 20
@@ -119,7 +123,7 @@ def test_a_block_that_another_stream_uses_is_kept_back_until_it_is_done() -> Non
     allocator.record_stream(address, other)
     allocator.free(address)
     figures = allocator.memory_stats()
-    assert (figures["allocated.all.current"], figures["active.all.current"]) == (0, 1)
+    assert (figures["allocation.all.current"], figures["active.all.current"]) == (0, 1)
     assert allocator.allocate(1024, MAIN) != address
     driver.synchronize_stream(other)
     assert allocator.allocate(1024, MAIN) == address
@@ -184,7 +188,7 @@ def test_a_finalizer_that_runs_inside_the_allocator_may_free() -> None:
 
     driver.allocate = allocate  # type: ignore[method-assign]
     second = allocator.allocate(4 * MIB, MAIN)
-    assert allocator.memory_stats()["allocated.all.current"] == 1
+    assert allocator.memory_stats()["allocation.all.current"] == 1
     allocator.free(second)
     assert allocator.allocate(1024, MAIN) == first
 
@@ -207,7 +211,7 @@ def test_cycles_that_own_blocks_free_them_whenever_the_collector_comes() -> None
     finally:
         gc.set_threshold(*before)
     gc.collect()
-    assert allocator.memory_stats()["allocated.all.current"] == 0
+    assert allocator.memory_stats()["allocation.all.current"] == 0
 
 
 # ------------------------------------------------------------------------------------------ out of memory
@@ -256,7 +260,7 @@ def test_out_of_memory_names_the_figures_and_leaves_all_usable() -> None:
         "but unallocated."
     )
     figures = allocator.memory_stats()
-    assert (figures["num_ooms"], figures["num_alloc_retries"], figures["allocated.all.current"]) == (1, 1, 2)
+    assert (figures["num_ooms"], figures["num_alloc_retries"], figures["allocation.all.current"]) == (1, 1, 2)
     blocks.append(allocator.allocate(42 * MIB, MAIN))
     for address in blocks:
         allocator.free(address)
@@ -295,11 +299,11 @@ def test_statistics_are_pytorchs() -> None:
     allocator.free(allocator.allocate(600, MAIN))
     figures = allocator.memory_stats()
     expected = {
-        "allocated.all.current": 2,
-        "allocated.all.peak": 3,
-        "allocated.all.allocated": 3,
-        "allocated.all.freed": 1,
-        "allocated.small_pool.current": 1,
+        "allocation.all.current": 2,
+        "allocation.all.peak": 3,
+        "allocation.all.allocated": 3,
+        "allocation.all.freed": 1,
+        "allocation.small_pool.current": 1,
         "allocated_bytes.all.current": 1024 + 3 * MIB,
         "allocated_bytes.small_pool.peak": 2048,
         "requested_bytes.all.current": 1000 + 3 * MIB,
@@ -315,12 +319,32 @@ def test_statistics_are_pytorchs() -> None:
     allocator.reset_peak_stats()
     allocator.reset_accumulated_stats()
     figures = allocator.memory_stats()
-    assert [figures[f"allocated.all.{metric}"] for metric in ("current", "peak", "allocated", "freed")] == [2, 2, 0, 0]
+    assert [figures[f"allocation.all.{metric}"] for metric in ("current", "peak", "allocated", "freed")] == [2, 2, 0, 0]
     for address in (small, large):
         allocator.free(address)
     figures = allocator.memory_stats()
     assert figures["inactive_split.all.current"] == figures["allocated_bytes.all.current"] == 0
     assert reserved(allocator) == 22 * MIB
+
+
+@pytest.mark.parametrize("name", SEQUENCES)
+def test_every_figure_is_the_one_that_pytorch_counts_for_the_same_requests(name: str) -> None:
+    """PyTorch 2.11 on an H100; the addresses there are others, the figures are not."""
+    recorded = json.loads((Path(__file__).parent / "torch_statistics.json").read_text(encoding="utf-8"))[name]
+    allocator = allocator_of(memory=64 << 30)
+    streams = [allocator.driver.create_stream(0) for _ in range(STREAMS)]
+    play(name, lambda nbytes, stream: allocator.allocate(nbytes, streams[stream]), allocator.free)
+    assert len(recorded) == 122
+    assert allocator.memory_stats() == recorded
+
+
+def test_the_summary_is_the_text_that_pytorch_prints_of_these_figures() -> None:
+    """PyTorch 2.13, given the recorded figures, for device 1."""
+    figures = json.loads((Path(__file__).parent / "torch_statistics.json").read_text(encoding="utf-8"))["large"]
+    recorded = (Path(__file__).parent / "torch_memory_summary.txt").read_text(encoding="utf-8")
+    assert memory_summary(figures, device=1) == recorded
+    without_pools = [line for line in recorded.splitlines(keepends=True) if "pool" not in line]
+    assert memory_summary(figures, device=1, abbreviated=True) == "".join(without_pools)
 
 
 def test_the_snapshot_shows_each_segment_with_its_blocks() -> None:
@@ -451,7 +475,7 @@ def test_threads_share_an_allocator() -> None:
     for thread in threads:
         thread.join()
     assert failures == []
-    assert allocator.memory_stats()["allocated.all.current"] == 0
+    assert allocator.memory_stats()["allocation.all.current"] == 0
 
 
 def test_a_driver_that_runs_out_leaves_its_own_error_nowhere() -> None:
