@@ -37,6 +37,7 @@ class Launch:
         self.number_of_threads = int(np.prod(threads))
         self.width = -(-self.number_of_threads // WARP) * WARP
         self.races = Races(self.width)
+        self.outside: dict[tuple[int, str], Any] = {}  # what names mean that are no variables of a function
 
 
 class Block:

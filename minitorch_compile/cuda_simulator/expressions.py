@@ -94,7 +94,10 @@ class Expressions:
     def Name(self, node: ast.Name, active: Mask) -> Value:
         if node.id in self.variables:
             return self.variables[node.id]
-        return own(self.definition.outside(node.id))
+        known, name = self.block.launch.outside, (id(self.definition), node.id)
+        if name not in known:
+            known[name] = own(self.definition.outside(node.id))
+        return known[name]
 
     def Tuple(self, node: ast.Tuple, active: Mask) -> Value:
         return tuple(self.value(element, active) for element in node.elts)

@@ -202,7 +202,9 @@ class Frame(Expressions):
         loop = Loop(self.nobody.copy(), self.nobody.copy())
         self.loops.append(loop)
         looping, done = active, self.nobody
-        for _ in self.limited(node):
+        for turn in self.limited(node):
+            if turn and self.block.counts is not None:  # the first time, it was counted as a statement
+                self.block.counts.step(self.place(node), looping)
             going = turns(looping)
             done = done | (looping & ~going)
             if not going.any():

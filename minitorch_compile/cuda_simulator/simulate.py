@@ -43,7 +43,7 @@ class Run:
 class SimulatedKernel:
     """A kernel that waits for the sizes of its grid in brackets: `kernel[blocks, threads, stream, shared_bytes]`."""
 
-    def __init__(self, kernel: Any, collect: bool, counts: bool) -> None:
+    def __init__(self, kernel: Any, collect: bool, counts: bool | Counts) -> None:
         self.py_func = plain_function(kernel)
         self.collect, self.counts = collect, counts
 
@@ -57,6 +57,10 @@ class SimulatedKernel:
         if not 1 <= np.prod(threads) <= MOST_THREADS:
             raise ValueError(f"{self.py_func.__name__}: a block has 1 to {MOST_THREADS} threads, got {threads}")
         return Configured(self, blocks, threads, int(configuration[3]) if len(configuration) == 4 else 0)
+
+    def new_counts(self) -> Counts | None:
+        """Where a launch counts."""
+        return self.counts if isinstance(self.counts, Counts) else Counts() if self.counts else None
 
     def __call__(self, *_: Any) -> None:
         raise ValueError(f"{self.py_func.__name__}: a kernel is launched as kernel[blocks, threads](...)")
@@ -73,7 +77,7 @@ class Configured:
 
     def __call__(self, *arguments: Any) -> Run:
         kernel, function = self.kernel, self.kernel.py_func
-        faults, counts = Faults(kernel.collect), Counts() if kernel.counts else None
+        faults, counts = Faults(kernel.collect), kernel.new_counts()
         launch = Launch(self.blocks, self.threads, faults, counts, self.shared_bytes)
         values = on_device(Definition.of(function).names, arguments)
         with np.errstate(all="ignore"):
@@ -83,11 +87,11 @@ class Configured:
         return Run(faults.reported, counts)
 
 
-def simulate(kernel: Any, *, collect: bool = False, counts: bool = False) -> SimulatedKernel:
+def simulate(kernel: Any, *, collect: bool = False, counts: bool | Counts = False) -> SimulatedKernel:
     """A kernel that runs here. `kernel` is a Python function, or what a `cuda.jit` has made of it.
 
     A fault raises KernelFault; with `collect`, the kernel runs on, and the `Run` that a launch returns has them all.
-    With `counts` it has what was counted on each line.
+    With `counts` it has what was counted on each line; given a `Counts`, launches add to that.
     """
     return SimulatedKernel(kernel, collect, counts)
 

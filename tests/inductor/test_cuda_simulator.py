@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from minitorch_compile.cuda_simulator import cuda, simulate
+from minitorch_compile.cuda_simulator import Counts, cuda, simulate
 from minitorch_compile.inductor import compile_graph
 from minitorch_compile.inductor.codegen.cuda.kernels import write_cuda_kernel
+from minitorch_compile.inductor.codegen.cuda.program import CudaProgram
 from minitorch_compile.inductor.codegen.cuda.reductions import block_sum
 from minitorch_compile.inductor.lowering import lower
 from minitorch_compile.inductor.schedule.scheduler import schedule
@@ -107,3 +108,29 @@ def test_an_index_out_of_range_is_reported_with_values_of_one_thread():
     run = compile_graph(record(lambda p, x, i: p.index(x, (i,)), tensors), target="cuda_sim")
     with pytest.raises(IndexError, match="index 9 is out of bounds for dimension with size 4"):
         run(*tensors)
+
+
+def softmax(p, x):
+    powers = p.exp(p.sub(x, p.broadcast_in_dim(p.amax(x, (1,)), x.meta["val"].sizes, (0,))))
+    return p.div(powers, p.broadcast_in_dim(p.sum(powers, (1,)), x.meta["val"].sizes, (0,)))
+
+
+# For each: the sectors that kernels move, as a multiple of the fewest.
+COUNTED = {
+    "pointwise": (lambda p, x: p.exp(x), 1.0),
+    "softmax": (softmax, 1.0),
+    "row sums": (lambda p, x: p.sum(x, (1,)), 1.0),
+    "column sums": (lambda p, x: p.sum(x, (0,)), 1.0),
+    "a transpose": (lambda p, x: p.exp(p.transpose(x, (1, 0))), 4.5),
+}
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_how_well_generated_kernels_read_and_write_side_by_side(name):
+    function, times_as_many = COUNTED[name]
+    x = floats(64, 64)
+    counts = Counts()
+    program = CudaProgram(schedule(lower(record(function, tensors_of([x])))), simulated=True, counts=counts)
+    program([x.reshape(-1)])
+    assert 1 / counts.total.coalescing == times_as_many
+    assert counts.total.bank_conflicts == 0

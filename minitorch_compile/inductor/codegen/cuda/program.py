@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from minitorch_compile.cuda_simulator import Counts, simulate
 from minitorch_compile.cuda_simulator import cuda as simulated_cuda
-from minitorch_compile.cuda_simulator import simulate
 from minitorch_compile.generated_source import function_from_source
 from minitorch_compile.inductor.codegen.cuda.kernels import write_cuda_kernel
 from minitorch_compile.inductor.codegen.shared.kernel_source import KernelSource
@@ -55,10 +55,14 @@ class Launch:
 
 
 class CudaProgram:
-    """A schedule made ready to run: `program(arrays)` takes flat arrays, those of inputs and then of constants."""
+    """A schedule made ready to run: `program(arrays)` takes flat arrays, those of inputs and then of constants.
 
-    def __init__(self, schedule: Schedule, simulated: bool = False) -> None:
+    `simulated`: in the simulator, which may count what the kernels cost.
+    """
+
+    def __init__(self, schedule: Schedule, simulated: bool = False, counts: Counts | None = None) -> None:
         self.schedule, self.simulated = schedule, simulated
+        self.counts = counts
         self.threads, self.most_blocks = SIMULATED_LAUNCH if simulated else DEVICE_LAUNCH
         self.cuda: Any = simulated_cuda if simulated else numba_cuda()
         self.compiled: dict[str, Any] = {}
@@ -71,7 +75,9 @@ class CudaProgram:
         if source.structure not in self.compiled:
             text = self.source_of(source, f"{source.title}_{len(self.compiled)}")
             kernel = function_from_source(text, "kernel", {})
-            self.compiled[source.structure] = simulate(kernel) if self.simulated else kernel
+            self.compiled[source.structure] = (
+                simulate(kernel, counts=self.counts or False) if self.simulated else kernel
+            )
         per_block = "cuda.shared" in source.body
         blocks = source.extent if per_block else -(-source.extent // self.threads)
         return Launch(source, self.compiled[source.structure], max(1, min(blocks, self.most_blocks)))
