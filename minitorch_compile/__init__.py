@@ -181,6 +181,7 @@ from minitorch_compile.tensor.memory.typed_storage import (
 from minitorch_compile.tensor.numerics.dtype import (
     bfloat16,
     can_cast,
+    complex32,
     complex64,
     complex128,
     float8_e4m3fn,
@@ -221,6 +222,7 @@ _C._nn = nn.functional  # where PyTorch has those of them that are built in
 double = float64
 float = float32
 half = float16
+chalf = complex32
 cfloat = complex64
 cdouble = complex128
 long = int64

@@ -44,7 +44,7 @@ FREED = (
 
 _TYPE_NAMES = {"float64": "Double", "float32": "Float", "float16": "Half", "bfloat16": "BFloat16"}
 _TYPE_NAMES |= {"int64": "Long", "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool"}
-_TYPE_NAMES |= {"complex64": "ComplexFloat", "complex128": "ComplexDouble"}
+_TYPE_NAMES |= {"complex32": "ComplexHalf", "complex64": "ComplexFloat", "complex128": "ComplexDouble"}
 
 INFERENCE_SAVED = (
     "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in computation"

@@ -31,7 +31,8 @@ from minitorch_compile.source_place import source_place
 from minitorch_compile.symbolic import SymInt, surely_equal
 
 _DTYPE_ABBREVIATIONS = {
-    "float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64", "complex64": "c64", "complex128": "c128",
+    "float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64", "complex32": "c32", "complex64": "c64",
+    "complex128": "c128",
     "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "uint8": "u8", "bool": "b8",
 }  # fmt: skip
 

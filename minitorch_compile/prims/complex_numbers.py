@@ -25,7 +25,7 @@ from minitorch_compile.prims.prim import (
 )
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.dispatch.op import Array
-from minitorch_compile.tensor.numerics.dtype import COMPLEX, FLOATING, float32, float64
+from minitorch_compile.tensor.numerics.dtype import COMPLEX, FLOATING, float16, float32, float64
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 Ints = tuple[int, ...]
@@ -33,15 +33,15 @@ Ints = tuple[int, ...]
 
 def _complex_rule(name: str, real: Any, imag: Any) -> TensorBase:
     check_tensor(name, "real", real, (FLOATING,))
-    if real.dtype not in (float32, float64):
-        raise refuse(name, "real", "of float32 or float64", describe(real))
+    if real.dtype not in (float16, float32, float64):
+        raise refuse(name, "real", "of float16, float32 or float64", describe(real))
     check_like(name, "imag", imag, "real", real)
     return empty_fake(real.sizes, None, real.dtype.to_complex())
 
 
-@prim("complex", _complex_rule, dtypes="float32, float64 -> complex", sizes="those of the parts")
+@prim("complex", _complex_rule, dtypes="float16, float32, float64 -> complex", sizes="those of the parts")
 def complex(real: Array, imag: Array) -> Array:
-    """real + i imag: complex64 of two float32, complex128 of two float64 tensors."""
+    """real + i imag: complex64 of two float32, complex128 of two float64, complex32 of two float16 tensors."""
     return ops.complex.kernel(real, imag)
 
 

@@ -180,6 +180,7 @@ _STORAGES = {
     "FloatStorage": "float32",
     "HalfStorage": "float16",
     "BFloat16Storage": "bfloat16",
+    "ComplexHalfStorage": "complex32",
     "ComplexFloatStorage": "complex64",
     "ComplexDoubleStorage": "complex128",
     "LongStorage": "int64",

@@ -37,6 +37,7 @@ _CODES = {
     "int64": "I64",
     "uint64": "U64",
     "float32": "F32",
+    "complex32": "C32",
     "int32": "I32",
     "uint32": "U32",
     "bfloat16": "BF16",

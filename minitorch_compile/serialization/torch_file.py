@@ -23,7 +23,7 @@ from minitorch_compile.serialization.plain_data import check_depth
 from minitorch_compile.serialization.stored_zip import Member, check_sum, members_of
 from minitorch_compile.serialization.unpickler import Unpickler
 from minitorch_compile.serialization.unreadable_file import refuse
-from minitorch_compile.tensor.numerics.dtype import dtype
+from minitorch_compile.tensor.numerics.dtype import FROM_NUMPY, dtype
 
 LEGACY_MAGIC = 0x1950A86A20F9469CFC6C
 LEGACY_PROTOCOL = 1001
@@ -125,7 +125,7 @@ def _is_big_endian(content: FileBytes, order: Member | None) -> bool:
 
 def _native(array: np.ndarray) -> np.ndarray:
     """The elements of an array whose bytes are turned around."""
-    size = array.itemsize // 2 if array.dtype.kind == "c" else array.itemsize
+    size = array.itemsize // 2 if FROM_NUMPY[array.dtype].is_complex else array.itemsize
     return array.view(f"u{size}").byteswap().view(array.dtype)
 
 

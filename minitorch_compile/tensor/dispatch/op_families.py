@@ -24,7 +24,7 @@ from minitorch_compile.tensor.dispatch.one_operation import NODE_NAMES
 from minitorch_compile.tensor.dispatch.op import Op
 from minitorch_compile.tensor.dispatch.out_argument import call_with_out
 from minitorch_compile.tensor.dispatch.overrides import MISSING, overridden, watching
-from minitorch_compile.tensor.dispatch.stored_only import refuse_stored
+from minitorch_compile.tensor.dispatch.stored_only import refuse_kernel, refuse_stored
 from minitorch_compile.tensor.dispatch.strided_results import wrap_as
 from minitorch_compile.tensor.dispatch.tape_slot import slot as tape
 from minitorch_compile.tensor.dispatch.tensor_options import TENSOR_OPTIONS, with_options
@@ -37,7 +37,7 @@ from minitorch_compile.tensor.memory.dimensions import wrap_dims
 from minitorch_compile.tensor.memory.size import Size
 from minitorch_compile.tensor.numerics.dtype import dtype
 from minitorch_compile.tensor.numerics.element_conversion import castable
-from minitorch_compile.tensor.numerics.rounding import WIDE, computes_in, rounded, widened
+from minitorch_compile.tensor.numerics.rounding import WIDE_FORMS, computes_in, rounded, widened
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake, wrap
 
 # As far from the margin as the docstring's other lines, which Python moves there itself from 3.13 on.
@@ -85,9 +85,9 @@ class ReductionOp(Op):
     def _result_dtype(self, bound: Sequence[Any]) -> dtype:
         if bound[0].dtype.is_complex and self.name not in complex_support.REDUCTIONS:
             raise complex_support.unsupported(self.name, bound[0].dtype)
-        if not bound[0].dtype.by_numpy:
-            refuse_stored(self.name, bound[0].dtype)
         asked = bound[self._dtype_at] if self._dtype_at is not None else None
+        if not bound[0].dtype.by_numpy:
+            refuse_stored(self.name, asked or bound[0].dtype)
         return asked or self.dtype_rule(bound[0].dtype)
 
     def _dims(self, bound: Sequence[Any]) -> tuple[int, ...]:
@@ -217,14 +217,15 @@ class KernelOp(Op):
 def _narrowed(result: Any, element: dtype) -> np.ndarray:
     """A result among whose elements are those of an argument: they get back its dtype."""
     array = np.asarray(result)
-    return rounded(array, element) if array.dtype == WIDE else array
+    return rounded(array, element) if array.dtype == WIDE_FORMS.get(element.numpy) else array
 
 
 def _to_arrays(value: Any, op: Op, position: int) -> Any:
     if isinstance(value, TensorBase):
-        if op.kind == "contraction" and not value.dtype.by_numpy:
-            refuse_stored(op.name, value.dtype)
-        return value.array if value.dtype.by_numpy else widened(value.array)
+        if value.dtype.by_numpy:
+            return value.array
+        refuse_kernel(op.name, op.kind, value.dtype)
+        return widened(value.array)
     if isinstance(value, (list, tuple)):
         return [_to_arrays(item, op, position) for item in value]
     if value is None:

@@ -43,6 +43,7 @@ from minitorch_compile.tensor.numerics.rounding import (
     ROUNDS_ONCE,
     WIDE,
     WITH_ALPHA,
+    computes_in,
     half_number,
     rounded,
     takes_as_it_is,
@@ -150,7 +151,7 @@ class PointwiseOp(Op):
         if common in HALF:
             return self._eager_in_float32(bound, common)
         if common in NARROW:
-            return self._eager_in(WIDE, bound, common)
+            return self._eager_in(computes_in(common), bound, common)
         return self._eager_in(common.numpy, bound, common)
 
     def _eager_in(self, target: np.dtype, bound: Sequence[Any], common: dtype) -> TensorBase:

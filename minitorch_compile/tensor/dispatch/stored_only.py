@@ -1,7 +1,8 @@
-"""Dtypes that numbers are kept in, and not computed with: eight-bit floats, and unsigned integers of more than a byte.
+"""Dtypes that numbers are kept in, and hardly computed with: eight-bit floats, complex numbers of two halves, and
+unsigned integers of more than a byte.
 
 PyTorch's CPU kernels refuse them as these do. They are made, moved, compared for equality and converted; two tensors of
-eight-bit floats can be multiplied.
+eight-bit floats can be multiplied, and those of complex32 be added, too.
 
 >>> from minitorch_compile.tensor import tensor, float32
 >>> from minitorch_compile.tensor.numerics.dtype import float8_e4m3fn
@@ -23,6 +24,7 @@ from typing import Any
 from minitorch_compile.tensor.memory.strides import numel
 from minitorch_compile.tensor.numerics.dtype import (
     ONLY_STORED,
+    complex32,
     dtype,
     float8_e4m3fn,
     float8_e4m3fnuz,
@@ -36,11 +38,27 @@ COMPARED = frozenset(("eq", "ne", "isnan", "where"))
 OF_WHOLE_NUMBERS = COMPARED | {"bitwise_and", "bitwise_or", "bitwise_xor", "mul", "sum", "any", "all", "count_nonzero"}
 # Of eight-bit floats: products are computed in float32, and rounded once.
 _SIGNED = COMPARED | {"mul", "any", "all", "abs", "mm"}
-OF_FLOAT8 = {
+_FLOAT8 = {
     **dict.fromkeys((float8_e4m3fn, float8_e4m3fnuz, float8_e5m2fnuz), _SIGNED),
     float8_e5m2: _SIGNED | {"isinf", "isfinite"},  # the only one that has infinities
     float8_e8m0fnu: COMPARED | {"mul"},
 }
+_OF_COMPLEX32 = """
+    add sub rsub mul neg positive abs conj_physical addcmul isinf isfinite isreal any all count_nonzero _vector_norm
+    convolution
+"""
+COMPUTED = {**_FLOAT8, complex32: COMPARED | frozenset(_OF_COMPLEX32.split())}
+# Ops with a kernel of their own, by kind, that don't compute in them; the other kinds move elements.
+REFUSED_KINDS = {
+    "contraction": ONLY_STORED,
+    **dict.fromkeys(("linalg", "fourier", "sorting", "pooling", "normalization", "reduction"), frozenset((complex32,))),
+}
+
+
+def refuse_kernel(name: str, kind: str, element: dtype) -> None:
+    """NotImplementedError for an op with a kernel of its own that doesn't compute in a dtype of this kind."""
+    if element in REFUSED_KINDS.get(kind, ()):
+        refuse_stored(name, element)
 
 
 def refuse_stored(name: str, element: dtype, operands: Sequence[Any] = ()) -> None:
@@ -49,7 +67,7 @@ def refuse_stored(name: str, element: dtype, operands: Sequence[Any] = ()) -> No
     if element not in ONLY_STORED:
         return
     by_number = len(operands) == 2 and (not isinstance(operands[1], TensorBase) or numel(operands[1].sizes) == 1)
-    if name not in OF_FLOAT8.get(element, OF_WHOLE_NUMBERS) or (name == "mul" and element in OF_FLOAT8 and by_number):
+    if name not in COMPUTED.get(element, OF_WHOLE_NUMBERS) or (name == "mul" and element in _FLOAT8 and by_number):
         raise NotImplementedError(
             f'"{name}" not implemented for {element}: convert with .to(), compute, and convert the result'
         )

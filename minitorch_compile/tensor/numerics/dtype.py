@@ -56,13 +56,13 @@ class dtype:
             raise RuntimeError(f"Unknown Complex ScalarType for {self.name.capitalize()}")
         if not self.is_floating_point:
             raise RuntimeError(f"to_complex: {self} has no complex dtype; convert to a floating-point dtype first")
-        return complex128 if self is float64 else complex64
+        return _COMPLEX_OF.get(self, complex64)
 
     def to_real(self) -> dtype:
         """The dtype of the parts, and of absolute values; that of a real dtype is itself."""
         if not self.is_complex:
             return self
-        return float64 if self is complex128 else float32
+        return _REAL_OF[self]
 
     def __repr__(self) -> str:
         # PyTorch's text, so that programs which print or parse a dtype run unchanged.
@@ -84,6 +84,9 @@ uint8 = dtype("uint8", np.uint8, INTEGER)
 bool_ = dtype("bool", np.bool_, BOOL)
 complex128 = dtype("complex128", np.complex128, COMPLEX)
 complex64 = dtype("complex64", np.complex64, COMPLEX)
+complex32 = dtype("complex32", ml_dtypes.complex32, COMPLEX)  # computed in complex64, where it is computed in
+_COMPLEX_OF = {float64: complex128, float16: complex32}
+_REAL_OF = {complex128: float64, complex64: float32, complex32: float16}
 # What files and quantized models keep numbers in: they are moved and converted; nothing is computed in them.
 uint16 = dtype("uint16", np.uint16, INTEGER)
 uint32 = dtype("uint32", np.uint32, INTEGER)
@@ -97,15 +100,16 @@ float8_e8m0fnu = dtype("float8_e8m0fnu", ml_dtypes.float8_e8m0fnu, FLOATING)
 DTYPES = (float64, float32, float16, int64, int32, int16, int8, uint8, bool_)  # those that kernels compute in
 UNSIGNED = (uint16, uint32, uint64)
 FLOAT8 = (float8_e4m3fn, float8_e4m3fnuz, float8_e5m2, float8_e5m2fnuz, float8_e8m0fnu)
-ONLY_STORED = frozenset((*UNSIGNED, *FLOAT8))
+ONLY_STORED = frozenset((*UNSIGNED, *FLOAT8, complex32))
 for _element in (float16, bfloat16, *ONLY_STORED):
     _element.by_numpy = False
 float8_e8m0fnu.is_signed = False  # powers of two: it has no sign, and no zero
-STORED_DTYPES = (*DTYPES, bfloat16, complex128, complex64, *UNSIGNED, *FLOAT8)
+STORED_DTYPES = (*DTYPES, bfloat16, complex128, complex64, complex32, *UNSIGNED, *FLOAT8)
 FROM_NUMPY = {d.numpy: d for d in STORED_DTYPES}
 FROM_NAME = {d.name: d for d in FROM_NUMPY.values()} | {
     "cdouble": complex128,
     "cfloat": complex64,
+    "chalf": complex32,
     "double": float64,
     "float": float32,
     "half": float16,
@@ -183,7 +187,7 @@ def _refuse_stored(a: dtype, b: dtype) -> None:
     """RuntimeError if one of two different dtypes is only stored, and the other says nothing stronger."""
     if a in FLOAT8 or b in FLOAT8:
         raise RuntimeError(f"Promotion for Float8 Types is not supported, attempted to promote {a} and {b}")
-    if a.category == b.category == INTEGER:
+    if (a in UNSIGNED or b in UNSIGNED) and FLOATING not in (a.category, b.category):
         raise RuntimeError(
             f"Promotion for uint16, uint32, uint64 types is not supported, attempted to promote {a} and {b}"
         )

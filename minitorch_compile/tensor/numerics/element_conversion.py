@@ -22,6 +22,7 @@ from minitorch_compile.tensor.numerics.dtype import (
     COMPLEX,
     FLOATING,
     INTEGER,
+    complex32,
     dtype,
     float8_e4m3fn,
     float8_e8m0fnu,
@@ -88,7 +89,9 @@ def in_range(array: np.ndarray, element: np.dtype) -> np.ndarray:
 def castable(array: np.ndarray, element: np.dtype) -> np.ndarray:
     """The array in the range of the elements, without its imaginary part if they are to be real, of which a warning is
     given once."""
-    if array.dtype.kind != "c" or element.kind in "cb":
+    if array.dtype == complex32.numpy:
+        array = array.astype(np.complex64)  # which NumPy knows to be complex
+    if array.dtype.kind != "c" or element.kind in "cb" or element == complex32.numpy:
         return in_range(array, element)
     _warn_of_discarding()
     return in_range(array.real, element)

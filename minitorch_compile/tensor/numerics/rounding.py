@@ -1,4 +1,5 @@
 """Numbers of two bytes: kernels compute with them in float32, and round their results once, as PyTorch's do.
+Pairs of them, complex32, are computed in complex64.
 
 NumPy has no arithmetic for bfloat16, so every kernel gets float32 arrays in its place. For float16 it has, and rounds
 each step; so float16 is widened for the ops that take several. A number beside tensors is rounded to their dtype first,
@@ -18,13 +19,13 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.tensor.numerics.dtype import FLOAT8, bfloat16, dtype, float16
+from minitorch_compile.tensor.numerics.dtype import FLOAT8, bfloat16, complex32, dtype, float16
 from minitorch_compile.tensor.numerics.element_conversion import castable
 
 WIDE = np.dtype(np.float32)
 HALF = frozenset((float16, bfloat16))
-NARROW = HALF | frozenset(FLOAT8)
-WIDENED = frozenset((bfloat16.numpy, *(element.numpy for element in FLOAT8)))
+NARROW = HALF | frozenset((*FLOAT8, complex32))
+WIDE_FORMS = {element.numpy: WIDE for element in (bfloat16, *FLOAT8)} | {complex32.numpy: np.dtype(np.complex64)}
 
 # Pointwise ops of one step, which rounds once whatever it is computed in.
 _ONE_STEP = """
@@ -53,8 +54,9 @@ def half_number(value: Any, element: dtype) -> Any:
 
 
 def widened(array: np.ndarray) -> np.ndarray:
-    """The array, in float32 if it is of bfloat16 or of a float of one byte."""
-    return array.astype(WIDE) if array.dtype in WIDENED else array
+    """The array, in float32 if it is of bfloat16 or of a float of one byte; complex32 in complex64."""
+    wide = WIDE_FORMS.get(array.dtype)
+    return array if wide is None else array.astype(wide)
 
 
 def rounded(result: Any, element: dtype) -> np.ndarray:
@@ -68,4 +70,4 @@ def rounded(result: Any, element: dtype) -> np.ndarray:
 
 def computes_in(element: dtype) -> np.dtype:
     """The NumPy dtype that kernels compute in for tensors of this dtype."""
-    return WIDE if element is bfloat16 else element.numpy
+    return WIDE_FORMS.get(element.numpy, element.numpy)

@@ -19,18 +19,21 @@ from minitorch_compile.tensor.dispatch.op import Array, Tensor
 from minitorch_compile.tensor.dispatch.pointwise_op import INT_TO_FLOAT
 from minitorch_compile.tensor.memory.elementwise_strides import elementwise_strides
 from minitorch_compile.tensor.memory.strides import broadcast_sizes
-from minitorch_compile.tensor.numerics.dtype import float32, float64
+from minitorch_compile.tensor.numerics.dtype import float16, float32, float64
 from minitorch_compile.tensor.ops.copies import clone
 from minitorch_compile.tensor.ops.pointwise import cos, mul, sin
 from minitorch_compile.tensor.ops.reinterpretation import Layout, reinterpretation
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
+
+PARTS = (float32, float64, float16)  # what complex numbers can be made of
 
 # ------------------------------------------------------------------------------------------------ made and taken apart
 
 
 @kernel_op("complex")
 def complex(real: Array, imag: Array) -> Array:
-    """real + i imag, of two float32 tensors (complex64) or two float64 tensors (complex128) that broadcast."""
+    """real + i imag, of two tensors that broadcast: both of float32 (gives complex64), float64 (complex128) or float16
+    (complex32)."""
     result = np.empty(np.broadcast_shapes(real.shape, imag.shape), np.result_type(real, np.complex64))
     result.real, result.imag = real, imag
     return result
@@ -41,8 +44,8 @@ def _complex_rule(real: TensorBase, imag: TensorBase) -> TensorBase:
     for x in (real, imag):
         if not isinstance(x, TensorBase):
             raise TypeError(f"complex(): argument must be Tensor, not {type(x).__name__}; wrap it in torch.tensor")
-        if x.dtype not in (float32, float64):
-            raise RuntimeError(f"complex: Expected both inputs to be Float or Double tensors but got {x.dtype}")
+        if x.dtype not in PARTS:
+            raise RuntimeError(f"complex: Expected both inputs to be Half, Float or Double tensors but got {x.dtype}")
     if real.dtype is not imag.dtype:
         raise RuntimeError(f"complex: Expected object of {real.dtype} but got {imag.dtype} for second argument")
     sizes = broadcast_sizes(real.sizes, imag.sizes)
@@ -106,8 +109,10 @@ def view_as_complex(input: TensorBase) -> Layout:
 
     RuntimeError unless these lie side by side in memory.
     """
-    if input.dtype not in (float32, float64):
-        raise RuntimeError(f"view_as_complex is only supported for floating point tensors, but got {input.dtype}")
+    if input.dtype not in PARTS:
+        raise RuntimeError(
+            f"view_as_complex is only supported for half, float and double tensors, but got a tensor of {input.dtype}"
+        )
     if not input.sizes or input.sizes[-1] != 2:
         raise RuntimeError(f"Tensor must have a last dimension of size 2, got sizes {list(input.sizes)}")
     *strides, last = input.strides

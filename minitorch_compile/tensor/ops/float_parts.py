@@ -18,7 +18,7 @@ from minitorch_compile.tensor.dispatch.declare import alias, composite, kernel_o
 from minitorch_compile.tensor.dispatch.op import Array, Scalar, Tensor
 from minitorch_compile.tensor.dispatch.pointwise_op import ALWAYS_BOOL, INT_TO_FLOAT
 from minitorch_compile.tensor.memory.elementwise_strides import elementwise_strides
-from minitorch_compile.tensor.numerics.dtype import FLOATING, bool_, get_default_dtype, int32
+from minitorch_compile.tensor.numerics.dtype import FLOATING, bool_, complex32, complex64, get_default_dtype, int32
 from minitorch_compile.tensor.numerics.numeric_limits import finfo
 from minitorch_compile.tensor.ops import return_types
 from minitorch_compile.tensor.ops.pointwise import abs, div, eq, gt, isnan, mul, pow, sign, sub, trunc, where
@@ -79,6 +79,8 @@ def sgn(input: Tensor) -> Any:
     """-1, 0 or 1; of a complex number the number on the unit circle in its direction, or 0."""
     if not input.dtype.is_complex:
         return sign(input)
+    if input.dtype is complex32:  # in which nothing is divided
+        return sgn(input.to(complex64)).to(complex32)
     size = abs(input)
     return div(input, where(size == 0, 1.0, size))
 

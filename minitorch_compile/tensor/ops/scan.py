@@ -14,6 +14,7 @@ import numpy as np
 
 from minitorch_compile.tensor.dispatch.declare import composite, kernel_op
 from minitorch_compile.tensor.dispatch.op import Array, Scalar, Tensor
+from minitorch_compile.tensor.dispatch.stored_only import refuse_stored
 from minitorch_compile.tensor.memory.dimensions import wrap_dim
 from minitorch_compile.tensor.numerics.dtype import FLOATING, bool_, dtype, int64
 from minitorch_compile.tensor.ops import return_types, view
@@ -32,7 +33,9 @@ def _scan_rule(input: TensorBase, dim: int, dtype: dtype | None = None) -> Tenso
 
 
 def _scan_dtype(element: dtype, asked: dtype | None) -> dtype:
-    return asked or (element if element.category >= FLOATING else int64)
+    result = asked or (element if element.category >= FLOATING else int64)
+    refuse_stored("cumsum/cumprod", result)
+    return result
 
 
 def _accumulated(ufunc: np.ufunc, input: Array, dim: int, asked: dtype | None) -> Array:

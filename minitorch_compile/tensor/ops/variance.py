@@ -16,11 +16,12 @@ from minitorch_compile.tensor.dispatch.declare import composite
 from minitorch_compile.tensor.dispatch.op import Tensor
 from minitorch_compile.tensor.memory.dimensions import wrap_dims
 from minitorch_compile.tensor.memory.strides import numel
-from minitorch_compile.tensor.numerics.dtype import FLOATING, float16, float32
+from minitorch_compile.tensor.numerics.dtype import FLOATING, complex32, complex64, float16, float32
 from minitorch_compile.tensor.ops.pointwise import eq, sqrt, square, where
 from minitorch_compile.tensor.ops.reduction import mean, sum
 
 Axes = int | Sequence[int] | None
+WIDER = {float16: float32, complex32: complex64}
 NOT_FLOATING = "std and var only support floating point and complex dtypes, got {}; call .float() first"
 
 
@@ -108,9 +109,9 @@ def _var_mean(input: Any, dim: Any, unbiased: bool | None, keepdim: bool, correc
         correction = int(unbiased)
     if input.dtype.category < FLOATING:
         raise RuntimeError(NOT_FLOATING.format(input.dtype))
-    if input.dtype is float16:  # whose squares overflow early, and whose sums lose digits
-        variance, average = _var_mean(input.to(float32), dim, None, keepdim, correction)
-        return variance.to(float16), average.to(float16)
+    if input.dtype in WIDER:  # whose squares overflow early, and whose sums lose digits
+        variance, average = _var_mean(input.to(WIDER[input.dtype]), dim, None, keepdim, correction)
+        return variance.to(float16), average.to(input.dtype)
     dims = wrap_dims(dim, len(input.sizes))
     average = mean(input, dims, True)
     centred = input - average

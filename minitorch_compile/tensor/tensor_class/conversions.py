@@ -25,6 +25,7 @@ from minitorch_compile.tensor.numerics.dtype import (
     as_dtype,
     bfloat16,
     bool_,
+    complex32,
     complex64,
     complex128,
     dtype,
@@ -84,14 +85,14 @@ class TensorConversions(TensorBase):
 
     def numpy(self, *, force: Any = False) -> np.ndarray:
         """A NumPy array over the same memory. RuntimeError if the tensor requires grad, unless `force` or grad mode is
-        off; TypeError for bfloat16 and eight-bit floats, which NumPy doesn't have.
+        off; TypeError for bfloat16, eight-bit floats and complex32, which NumPy doesn't have.
 
         >>> x = torch.zeros(2)
         >>> x.numpy()[0] = 1
         >>> x
         tensor([1., 0.])
         """
-        if self.dtype is bfloat16 or self.dtype in FLOAT8:
+        if self.dtype in (bfloat16, complex32) or self.dtype in FLOAT8:
             name = type_name(self.dtype).removeprefix("torch.").removesuffix("Tensor")
             raise TypeError(f"Got unsupported ScalarType {name}: NumPy has no such dtype; convert with .float() first")
         if self.requires_grad and grad_state.enabled and not force:
@@ -122,6 +123,7 @@ class TensorConversions(TensorBase):
     double = _converter(float64, "double")
     half = _converter(float16, "half")
     bfloat16 = _converter(bfloat16, "bfloat16")
+    chalf = _converter(complex32, "chalf")
     cfloat = _converter(complex64, "cfloat")
     cdouble = _converter(complex128, "cdouble")
     long = _converter(int64, "long")

@@ -48,7 +48,12 @@ def type_name(element: dtype) -> str:
     >>> type_name(int64)
     'torch.LongTensor'
     """
-    special = {"bfloat16": "BFloat16Tensor", "complex64": "ComplexFloatTensor", "complex128": "ComplexDoubleTensor"}
+    special = {
+        "bfloat16": "BFloat16Tensor",
+        "complex32": "ComplexHalfTensor",
+        "complex64": "ComplexFloatTensor",
+        "complex128": "ComplexDoubleTensor",
+    }
     # The youngest dtypes have no such class; PyTorch names them likewise: 'torch.UInt16Tensor'.
     name = _NAMES.get(element) or special.get(element.name)
     return f"torch.{name or element.name.replace('ui', 'UI').replace('fl', 'Fl') + 'Tensor'}"

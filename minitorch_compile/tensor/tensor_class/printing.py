@@ -23,6 +23,7 @@ import numpy as np
 from minitorch_compile.tensor.dispatch.overrides import overrides
 from minitorch_compile.tensor.memory.strides import numel
 from minitorch_compile.tensor.numerics.dtype import bool_, get_default_dtype, int64
+from minitorch_compile.tensor.numerics.rounding import widened
 
 if TYPE_CHECKING:
     from minitorch_compile.tensor.tensor_base import TensorBase
@@ -94,7 +95,8 @@ def to_text(x: TensorBase) -> str:
     if x.is_fake:
         facts = [f"sizes={list(x.sizes)}", f"strides={list(x.strides)}", f"dtype={x.dtype}", *autograd_fact(x)]
         return f"FakeTensor({', '.join(facts)})"
-    array = x.array.astype(np.float32) if x.dtype.name == "bfloat16" else x.array  # NumPy can't judge its numbers
+    array = x.array  # of bfloat16 and complex32 NumPy can't judge the numbers
+    array = widened(array) if x.dtype.name in ("bfloat16", "complex32") else array
     body = "[]" if not numel(x.sizes) else _nested(array, _formatter(array), len(prefix))
     size = [f"size={tuple(x.sizes)}"] if not numel(x.sizes) and len(x.sizes) != 1 else []
     return with_facts(prefix + body, [*size, *_dtype_fact(x), *autograd_fact(x)], len(prefix))

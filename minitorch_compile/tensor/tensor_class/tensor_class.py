@@ -295,10 +295,19 @@ class Tensor(TensorConversions, TensorExchange, TensorResizing, TensorProperties
         return bool(self.item())
 
     def __int__(self) -> int:
-        return int(self.item())
+        return int(self._real_item("int64_t"))
 
     def __float__(self) -> float:
-        return float(self.item())
+        return float(self._real_item("double"))
+
+    def _real_item(self, kind: str) -> Any:
+        """The single element; of a complex number that is real, its real part. RuntimeError for another."""
+        value = self.item()
+        if not isinstance(value, complex):
+            return value
+        if value.imag:
+            raise RuntimeError(f"value cannot be converted to type {kind} without overflow")
+        return value.real
 
     def __complex__(self) -> complex:
         return complex(self.item())
