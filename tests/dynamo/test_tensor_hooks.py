@@ -1,11 +1,12 @@
 """Hooks that a compiled function registers: on tensors from outside after the graph, on others by a node of it.
 
-Graphs and operations are as in PyTorch 2.13, but for hooks with values of their own, which break ours.
+Graphs and operations are as in PyTorch 2.13; where a hook changes a list, or is removed, PyTorch has no graph.
 """
 
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -108,16 +109,17 @@ def given_back_with_what_is_computed(x: Tensor) -> Any:
     return (y * 3).sum(), handle
 
 
-WHOLE = [
-    on_an_input, with_a_lambda, with_a_partial, that_reads_what_was_computed, that_only_looks, removed_again,
-    given_back, after_accumulation, on_what_is_computed, two_on_what_is_computed, that_looks_at_what_is_computed,
-    on_the_result, written_after_its_hook, given_back_with_what_is_computed,
-]  # fmt: skip
-
-
 def two_hooks(x: Tensor) -> Tensor:
     x.register_hook(double)
     x.register_hook(look)
+    x.register_hook(hook=lambda grad: grad + 1)
+    return (x * 3).sum()
+
+
+def two_after_accumulation(x: Tensor) -> Tensor:
+    x.register_post_accumulate_grad_hook(lambda leaf: leaf.grad.mul_(4))
+    x.register_hook(double)
+    x.register_post_accumulate_grad_hook(lambda leaf: leaf.grad.add_(1))
     return (x * 3).sum()
 
 
@@ -128,19 +130,97 @@ def with_a_value_of_its_own(x: Tensor) -> Tensor:
     return (y * 3).sum()
 
 
+def with_a_value_that_changes(x: Tensor) -> Tensor:
+    factor = 5
+    y = x * 2
+    y.register_hook(lambda grad: grad * factor)
+    factor = 7
+    return (y * 3).sum()
+
+
+def with_tensors_of_its_own(x: Tensor) -> Tensor:
+    y, held = x * 2, {"parts": [x.detach() * 4], "more": 2.0}
+    y.register_hook(lambda grad: grad * held["parts"][0] * held["more"] + y.detach() * x.detach())
+    return (y * 3).sum()
+
+
+def with_a_list_of_its_own(x: Tensor) -> Any:
+    seen: list[Tensor] = []
+    y = x * 2
+    y.register_hook(seen.append)
+    y.register_hook(lambda grad: seen.append(grad * 2))
+    return (y * 3).sum(), seen
+
+
+def with_defaults(x: Tensor) -> Tensor:
+    y = x * 2
+    for i in range(3):
+        y.register_hook(lambda grad, i=i: grad * (i + 1))
+    return (y * 3).sum()
+
+
+class Scale:
+    def __init__(self, factor: float) -> None:
+        self.factor = factor
+
+    def __call__(self, grad: Tensor) -> Tensor:
+        return grad * self.factor
+
+
+OUTSIDE = Scale(3.0)
+
+
+def with_objects(x: Tensor) -> Tensor:
+    y, made = x * 2, Scale(5.0)
+    y.register_hook(OUTSIDE)
+    y.register_hook(OUTSIDE.__call__)
+    y.register_hook(made)
+    y.register_hook(functools.partial(Scale.__call__, made))
+    return (y * 3).sum()
+
+
+def with_functions_of_the_library(x: Tensor) -> Tensor:
+    y = x * 2
+    y.register_hook(torch.neg)
+    y.register_hook(operator.neg)
+    y.register_hook(torch.square)
+    return (y * 3).sum()
+
+
 def taken_away_from_what_is_computed(x: Tensor) -> Tensor:
     y = x * 2
     y.register_hook(double).remove()
     return (y * 3).sum()
 
 
-def on_a_tensor_that_is_written(x: Tensor) -> Tensor:
+def on_a_view(x: Tensor) -> Tensor:
     y = x.view(2)
     y.register_hook(double)
     return (y * 3).sum()
 
 
-BROKEN = [two_hooks, with_a_value_of_its_own, taken_away_from_what_is_computed, on_a_tensor_that_is_written]
+WHOLE = [
+    on_an_input, with_a_lambda, with_a_partial, that_reads_what_was_computed, that_only_looks, removed_again,
+    given_back, after_accumulation, on_what_is_computed, two_on_what_is_computed, that_looks_at_what_is_computed,
+    on_the_result, written_after_its_hook, given_back_with_what_is_computed, two_hooks, two_after_accumulation,
+    with_a_value_of_its_own, with_a_value_that_changes, with_tensors_of_its_own, with_a_list_of_its_own, with_defaults,
+    with_objects, with_functions_of_the_library, taken_away_from_what_is_computed, on_a_view,
+]  # fmt: skip
+
+
+def whose_gradient_is_kept(x: Tensor) -> Tensor:
+    y = x * 2
+    y.retain_grad()
+    return (y * 3).sum()
+
+
+def on_the_node(x: Tensor) -> Tensor:
+    y = x * 2
+    y.grad_fn.register_prehook(lambda grads: (grads[0] * 2,))
+    return (y * 3).sum()
+
+
+BROKEN = [whose_gradient_is_kept, on_the_node]
 
 
 def gradients(function: Callable[..., Any], x: Tensor) -> Any:
@@ -150,7 +230,8 @@ def gradients(function: Callable[..., Any], x: Tensor) -> Any:
         result = function(x)
         (result[0] if isinstance(result, tuple) else result).backward()
     assert x.grad is not None
-    return x.grad.tolist(), list(SEEN)
+    lists = [y.tolist() for y in result[1]] if isinstance(result, tuple) and isinstance(result[1], list) else []
+    return x.grad.tolist(), list(SEEN), lists
 
 
 @pytest.mark.parametrize("backend", ["eager", "inductor"])
@@ -159,6 +240,20 @@ def test_gradients_are_those_of_the_plain_function(function: Callable[..., Any],
     plain, compiled = (tensor([1.0, 2.0], requires_grad=True) for _ in range(2))
     fast = torch.compile(function, backend=backend, fullgraph=function in WHOLE)
     assert gradients(fast, compiled) == gradients(function, plain)
+
+
+def test_each_call_has_hooks_of_its_own() -> None:
+    def f(x: Tensor, factor: float) -> Tensor:
+        y = x * 2
+        y.register_hook(lambda grad: grad * factor)
+        return y.sum()
+
+    compiled = torch.compile(f, fullgraph=True)
+    first, second = (ones(1, requires_grad=True) for _ in range(2))
+    losses = compiled(first, 3.0), compiled(second, 5.0)
+    for loss in losses:
+        loss.backward()
+    assert (first.grad.item(), second.grad.item()) == (6.0, 10.0)
 
 
 @pytest.mark.parametrize("function", [given_back, given_back_with_what_is_computed])

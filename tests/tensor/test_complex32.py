@@ -31,9 +31,7 @@ def test_the_dtype() -> None:
 
 def test_what_is_converted_is_rounded() -> None:
     x = torch.tensor([1.5 + 2j, -0.3 - 1e6j, complex(NAN, INF), 0j]).to(chalf)
-    assert repr(x) == (
-        "tensor([ 1.5000+2.j, -0.3000-infj,     nan+infj,  0.0000+0.j],\n       dtype=torch.complex32)"
-    )
+    assert repr(x) == ("tensor([ 1.5000+2.j, -0.3000-infj,     nan+infj,  0.0000+0.j],\n       dtype=torch.complex32)")
     assert x[:2].tolist() == [1.5 + 2j, complex(-0.300048828125, -INF)]
     assert x.bool().tolist() == [True, True, True, False] and x[:2].int().tolist() == [1, 0]
     assert torch.tensor([1, 2]).chalf().tolist() == [1, 2] and numbers().half().tolist() == [1.0, -0.5]

@@ -205,15 +205,20 @@ class SideEffects:
     @property
     def changed(self) -> list[VariableTracker]:
         """The objects from outside that were changed, each once."""
-        return list({id(effect.target): effect.target for effect in self.effects}.values())
+        targets = {id(effect.target): effect.target for effect in self.effects if effect.target.source is not None}
+        return list(targets.values())
 
     def note(self, effect: Effect) -> None:
         """Keeps a change of an object from outside."""
         if effect.target.source is not None:
             if holds_finalizer(effect.overwrites()):
                 raise refuse("what this line changes")
-            effect.place = self._current_line()
-            self.effects.append(effect)
+            self.add(effect)
+
+    def add(self, effect: Effect) -> None:
+        """Keeps what is to be done after the graph, whatever it is done to."""
+        effect.place = self._current_line()
+        self.effects.append(effect)
 
     # --- attributes ---------------------------------------------------------------------------------------------------
 
