@@ -22,7 +22,7 @@ from minitorch_compile.tensor.dispatch.captured_memory import refuse_captured
 from minitorch_compile.tensor.dispatch.overrides import _disabled_torch_function_impl
 from minitorch_compile.tensor.memory.size import Size
 from minitorch_compile.tensor.memory.storage import Storage
-from minitorch_compile.tensor.tensor_base import FakeDataError
+from minitorch_compile.tensor.tensor_base import FakeDataError, kept_by
 
 NEEDS_DATA = (
     "vmap: the function needs a number out of a tensor that stands for a whole batch (.item(), bool() in an if,"
@@ -78,7 +78,7 @@ class BatchTensor(Tensor):
     def _look_as(self, view: Any, name: str) -> Any:
         """In place of a view of it, such as transpose_ makes: the whole batch is seen in that way from now on."""
         refuse_captured(name, bottom(self))
-        self.__dict__.update(view.__dict__)
+        kept_by(self).update(kept_by(view))
         return self
 
     @property

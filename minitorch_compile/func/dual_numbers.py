@@ -20,6 +20,7 @@ from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.dispatch.op import Op
 from minitorch_compile.tensor.dispatch.transform_stack import enter_transform, leave_transform
 from minitorch_compile.tensor.numerics.dtype import FLOATING
+from minitorch_compile.tensor.tensor_base import kept_by
 
 NO_LEVEL = "but no level exists, make sure to enter_dual_level() first."
 
@@ -51,14 +52,14 @@ class DualLevel:
         result = self.process(op.functional, bound, {})
         moved = tangent_of(result, self)
         op(*bound)
-        bound[0].__dict__["_dual"] = (self, moved if moved is not None else ops.zeros_like(result))
+        kept_by(bound[0])["_dual"] = (self, moved if moved is not None else ops.zeros_like(result))
         return bound[0]
 
     def carrying(self, values: Any, moved: Any) -> Any:
         """The values, each with its tangent."""
         if isinstance(values, Tensor):
             if values.dtype.category >= FLOATING:
-                values.__dict__["_dual"] = (self, moved)
+                kept_by(values)["_dual"] = (self, moved)
             return values
         for value, tangent in zip(values, moved, strict=True):
             self.carrying(value, tangent)
@@ -102,7 +103,7 @@ def _plain(x: Any) -> Any:
 
 def tangent_of(x: Any, level: Any) -> Any:
     """The tangent that a value carries at this level, or None."""
-    carried = x.__dict__.get("_dual") if isinstance(x, Tensor) else None
+    carried = kept_by(x).get("_dual") if isinstance(x, Tensor) else None
     return carried[1] if carried is not None and carried[0] is level else None
 
 
@@ -153,7 +154,7 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
             f" {list(tangent.shape)}."
         )
     result = _plain(tensor)
-    result.__dict__["_dual"] = (_levels[-1], tangent)
+    kept_by(result)["_dual"] = (_levels[-1], tangent)
     return result
 
 
@@ -165,7 +166,7 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
 
 def _without_tangent(tensor: Any) -> Any:
     result = _plain(tensor)
-    result.__dict__.pop("_dual", None)
+    kept_by(result).pop("_dual", None)
     return result
 
 

@@ -34,7 +34,7 @@ from minitorch_compile.tensor import Tensor
 from minitorch_compile.tensor.functions import before_calls
 from minitorch_compile.tensor.memory.size import Size
 from minitorch_compile.tensor.ops.closeness import allclose
-from minitorch_compile.tensor.tensor_base import TensorBase
+from minitorch_compile.tensor.tensor_base import TensorBase, kept_by
 from minitorch_compile.user_warnings import warn_user
 
 LEAVES = (
@@ -220,14 +220,14 @@ class _WatchedSizes(Size):
 
 def _noticed(recorder: _Recorder) -> Callable[[Any], Any]:
     def read(tensor: Any) -> Any:
-        sizes = vars(tensor)["sizes"]
+        sizes = kept_by(tensor)["sizes"]
         return _WatchedSizes(sizes) if here.recorder is recorder and not recorder.depth else sizes
 
     return read
 
 
 def _set_sizes(tensor: Any, sizes: Any) -> None:
-    vars(tensor)["sizes"] = Size(tuple.__iter__(sizes)) if type(sizes) is _WatchedSizes else sizes
+    kept_by(tensor)["sizes"] = Size(tuple.__iter__(sizes)) if type(sizes) is _WatchedSizes else sizes
 
 
 def _warning(method: Callable[..., Any], kind: str, recorder: _Recorder) -> Callable[..., Any]:

@@ -119,13 +119,14 @@ class ModuleTree:
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if isinstance(value, Parameter):
+        is_tensor = isinstance(value, Tensor)  # as most values are not, which is known at once
+        if is_tensor and isinstance(value, Parameter):
             self._forget(name, "parameters", "_parameters")
             self.register_parameter(name, value)
         elif isinstance(value, ModuleTree):
             self._forget(name, "module", "_modules")
             self._modules[name] = value
-        elif isinstance(value, Buffer):
+        elif is_tensor and isinstance(value, Buffer):
             self._forget(name, "buffer", "_buffers")
             self.register_buffer(name, value, value.persistent)
         elif not self._assign_registered(name, value):

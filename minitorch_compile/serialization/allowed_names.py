@@ -32,7 +32,7 @@ from minitorch_compile.tensor import Size, Tensor, device
 from minitorch_compile.tensor.memory.storage import Storage
 from minitorch_compile.tensor.numerics.dtype import FROM_NAME, FROM_NUMPY, dtype, uint8
 from minitorch_compile.tensor.ops.reinterpretation import ReinterpretedStorage
-from minitorch_compile.tensor.tensor_class.deep_copy import OWN_ATTRIBUTES
+from minitorch_compile.tensor.tensor_class.own_attributes import OWN_ATTRIBUTES
 
 
 class ReadStorage(Storage):

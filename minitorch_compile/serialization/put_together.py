@@ -36,7 +36,7 @@ from minitorch_compile.tensor.memory.storage import Storage
 from minitorch_compile.tensor.memory.strides import contiguous_strides
 from minitorch_compile.tensor.numerics.dtype import FROM_NAME, FROM_NUMPY
 from minitorch_compile.tensor.ops.reinterpretation import ReinterpretedStorage
-from minitorch_compile.tensor.tensor_class.deep_copy import OWN_ATTRIBUTES
+from minitorch_compile.tensor.tensor_class.own_attributes import OWN_ATTRIBUTES
 
 SCALARS = (str, bool, int, float, type(None))
 

@@ -46,7 +46,7 @@ from minitorch_compile.serialization.safetensors_file import CODE_OF
 from minitorch_compile.serialization.saved_storages import SavedStorages
 from minitorch_compile.serialization.whole_modules import function_name, module_problem
 from minitorch_compile.tensor import Tensor
-from minitorch_compile.tensor.tensor_class.deep_copy import OWN_ATTRIBUTES
+from minitorch_compile.tensor.tensor_class.own_attributes import OWN_ATTRIBUTES
 
 Node = Any  # what JSON can hold
 PLAIN = (str, bool, int, float, type(None))

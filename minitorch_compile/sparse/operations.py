@@ -21,7 +21,7 @@ from minitorch_compile.sparse.sparse_tensor import CooTensor, CsrTensor, SparseT
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.grad_mode import state
 from minitorch_compile.tensor.numerics.dtype import int64
-from minitorch_compile.tensor.tensor_base import TensorBase, wrap
+from minitorch_compile.tensor.tensor_base import TensorBase, kept_by, wrap
 
 # Functions that are 0 at 0: they are those of the values.
 UNARY = """abs absolute neg negative sqrt sin tan asin arcsin atan arctan sinh tanh asinh arcsinh atanh arctanh expm1
@@ -89,7 +89,7 @@ def zero_(input: Any) -> Any:
     if input.requires_grad and input.is_leaf and state.enabled:
         raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
     empty = zeros_like(input)
-    input.__dict__.update(empty.__dict__)
+    kept_by(input).update(kept_by(empty))
     return input
 
 
@@ -130,7 +130,7 @@ def add_(input: Any, other: Any, alpha: Any = 1) -> Any:
     """In place; into an ordinary tensor, only where there are entries."""
     if is_sparse(input):
         total = add(input, other, alpha)
-        input.__dict__.update(total.__dict__)
+        kept_by(input).update(kept_by(total))
         return input
     x = coordinates(other)
     if not x.sparse_dim():

@@ -19,7 +19,7 @@ torch.Size([1000000, 1000000])
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -46,14 +46,14 @@ class StorageOnFirstUse:
         if tensor._array is None:
             raise AttributeError("storage: this tensor was never given one")
         # setdefault: two threads that ask at once get the same one.
-        storage = tensor.__dict__.setdefault("storage", Storage(tensor._array.reshape(-1)))
+        storage = kept_by(tensor).setdefault("storage", Storage(tensor._array.reshape(-1)))
         if tensor.made_in:
             storage.made_in = tensor.made_in
         return storage
 
 
 class KeptByEach:
-    """What each tensor has in its `__dict__`, where it is found first: for `super()` in a subclass's property."""
+    """What each tensor keeps, where it is found first: for `super()` in a subclass's property."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
@@ -61,9 +61,9 @@ class KeptByEach:
     def __get__(self, tensor: TensorBase | None, owner: type) -> Any:
         if tensor is None:
             return self
-        if self.name not in tensor.__dict__:
+        if self.name not in kept_by(tensor):
             raise AttributeError(f"{self.name}: this tensor was never given one")
-        return tensor.__dict__[self.name]
+        return kept_by(tensor)[self.name]
 
 
 class TensorBase:
@@ -173,6 +173,10 @@ class TensorBase:
         elif self.untracked:
             view.untracked = True
         return view
+
+
+# All that an instance keeps, what it is and what programs hung on it: `Tensor.__dict__` shows only the latter.
+kept_by: Callable[[TensorBase], dict[str, Any]] = TensorBase.__dict__["__dict__"].__get__
 
 
 def from_parts(

@@ -12,6 +12,8 @@ from __future__ import annotations
 import weakref
 from typing import Any, NoReturn
 
+from minitorch_compile.tensor.tensor_base import kept_by
+
 POISONED = (
     "Trying to execute AccumulateGrad node that was poisoned by swap_tensors this can happen when you try to run"
     " backward on a tensor that was swapped: swap before the forward pass, or after the backward pass."
@@ -32,7 +34,10 @@ def swap_tensors(t1: Any, t2: Any) -> None:
             t.accumulator[0]._variable = _poisoned
             t.accumulator = None
     t1.__class__, t2.__class__ = t2.__class__, t1.__class__
-    t1.__dict__, t2.__dict__ = t2.__dict__, t1.__dict__
+    first, second = dict(kept_by(t1)), dict(kept_by(t2))
+    for t, kept in ((t1, second), (t2, first)):
+        kept_by(t).clear()
+        kept_by(t).update(kept)
 
 
 def _poisoned() -> NoReturn:

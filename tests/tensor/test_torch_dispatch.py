@@ -140,7 +140,7 @@ def test_a_wrapper_can_be_taken_apart():
     assert not is_traceable_wrapper_subclass(torch.ones(1)) and not is_traceable_wrapper_subclass(
         Logging(torch.ones(1))
     )
-    with pytest.raises(RuntimeError, match="must define __torch_dispatch__"):
+    with pytest.raises(TypeError, match="must define __torch_dispatch__"):
         torch.Tensor._make_wrapper_subclass(torch.nn.Parameter, (2,))
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from minitorch_compile.tensor.memory.dimensions import wrap_dim
-from minitorch_compile.tensor.tensor_base import TensorBase
+from minitorch_compile.tensor.tensor_base import TensorBase, kept_by
 
 Dimensions = int | Sequence[int]
 
@@ -60,7 +60,7 @@ def mark_unbacked(t: Any, index: Dimensions, *args: Any, **kwargs: Any) -> None:
 
 def marks_of(t: TensorBase) -> dict[int, DimensionMark]:
     """The marks by dimension."""
-    found: dict[int, DimensionMark] = t.__dict__.get("_dynamo_marks", {})
+    found: dict[int, DimensionMark] = kept_by(t).get("_dynamo_marks", {})
     return found
 
 
@@ -68,4 +68,4 @@ def _mark(name: str, t: Any, index: Dimensions, mark: DimensionMark) -> None:
     if not isinstance(t, TensorBase):
         raise TypeError(f"{name}(): argument 't' must be Tensor, not {type(t).__name__}")
     dims = [wrap_dim(i, len(t.sizes)) for i in ((index,) if isinstance(index, int) else index)]
-    t.__dict__["_dynamo_marks"] = {**marks_of(t), **dict.fromkeys(dims, mark)}
+    kept_by(t)["_dynamo_marks"] = {**marks_of(t), **dict.fromkeys(dims, mark)}

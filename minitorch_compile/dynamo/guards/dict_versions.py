@@ -29,6 +29,7 @@ from types import MappingProxyType
 from typing import Any
 
 from minitorch_compile.dynamo.guards.memory_snapshot import Word, native_code
+from minitorch_compile.tensor.tensor_base import TensorBase, kept_by
 
 WORD = ctypes.sizeof(ctypes.c_void_p)
 TYPE_AT = object.__basicsize__ - WORD  # the type is the last word of what all objects have
@@ -80,7 +81,7 @@ def _events() -> WordOf | None:
 def dict_of(owner: Any) -> dict[str, Any] | None:
     """The dict with the owner's attributes, also a class's, which Python shows through a proxy; None if it has none of
     the usual kind."""
-    attributes = vars(owner)
+    attributes = kept_by(owner) if isinstance(owner, TensorBase) else vars(owner)
     if type(attributes) is MappingProxyType:
         (attributes,) = gc.get_referents(attributes)
     return attributes if type(attributes) is dict else None

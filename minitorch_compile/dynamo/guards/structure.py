@@ -42,7 +42,7 @@ from minitorch_compile.dynamo.guards.dict_versions import (
 )
 from minitorch_compile.dynamo.guards.guards import MISS
 from minitorch_compile.dynamo.guards.memory_snapshot import Word, comparison
-from minitorch_compile.tensor.tensor_base import TensorBase
+from minitorch_compile.tensor.tensor_base import TensorBase, kept_by
 
 ATTRIBUTES = None  # the key that stands for an object's `__dict__`
 MOST_ROOTS = 256  # one entry may serve all layers of a model
@@ -170,5 +170,5 @@ def _words_of(value: Any, word: WordOf) -> list[Word] | None:
     if issubclass(type(value), type):
         return words_of_class(value)
     if issubclass(type(value), TensorBase):
-        return words_of_instance(value, vars(value), word)
+        return words_of_instance(value, kept_by(value), word)
     return [word_of_type(value)] if type(value).__flags__ & CLASS_STATEMENT else []

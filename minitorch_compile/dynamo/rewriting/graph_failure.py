@@ -31,7 +31,7 @@ from minitorch_compile.dynamo.fakes.graph_steps import confinement
 from minitorch_compile.fx import Node
 from minitorch_compile.fx.effects import is_random
 from minitorch_compile.tensor.random.generator import default_generator
-from minitorch_compile.tensor.tensor_base import TensorBase
+from minitorch_compile.tensor.tensor_base import TensorBase, kept_by
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.capture.output_graph import OutputGraph
@@ -49,7 +49,7 @@ class Before:
 
     def __init__(self, tensors: Sequence[TensorBase]) -> None:
         self.position = default_generator.position()
-        self.tensors = [(x, dict(vars(x)), x.storage.version) for x in _with_bases(tensors)]
+        self.tensors = [(x, dict(kept_by(x)), x.storage.version) for x in _with_bases(tensors)]
         memories = {id(x.storage.memory): x.storage.memory for x in tensors}
         self.contents = [(memory, memory.buffer.copy(), memory.version) for memory in memories.values()]
 
@@ -60,8 +60,8 @@ class Before:
             memory.buffer[...] = content
             memory.version = version
         for x, attributes, version in self.tensors:
-            vars(x).clear()
-            vars(x).update(attributes)
+            kept_by(x).clear()
+            kept_by(x).update(attributes)
             x.storage.version = version
 
 

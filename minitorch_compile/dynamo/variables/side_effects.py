@@ -31,6 +31,7 @@ from minitorch_compile.dynamo.errors import SourceLine
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.objects.finalizers import holds_finalizer, refuse
 from minitorch_compile.dynamo.variables.rebuilding import Template, call, commas
+from minitorch_compile.tensor.tensor_base import TensorBase, kept_by
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.variables.objects.class_lookup import Found
@@ -160,6 +161,8 @@ def _kept_under(real: Any, name: str) -> Any:
             return real.cell_contents
         except ValueError:
             return None
+    if isinstance(real, TensorBase):
+        return kept_by(real).get(name)
     return inspect.getattr_static(real, name, None)
 
 

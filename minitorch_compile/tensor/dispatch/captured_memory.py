@@ -23,7 +23,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from minitorch_compile.tensor.tensor_base import TensorBase
+from minitorch_compile.tensor.tensor_base import TensorBase, kept_by
 
 _numbers = itertools.count(1)
 
@@ -51,7 +51,7 @@ def _mark(x: TensorBase) -> None:
 def mark_made(result: Any, args: Sequence[Any]) -> None:
     """These results were made by the running function, those excepted that it got as they are."""
     for x in result if isinstance(result, (tuple, list)) else (result,):
-        if "storage" not in x.__dict__:  # so it is new: the mark waits for the storage
+        if "storage" not in kept_by(x):  # so it is new: the mark waits for the storage
             x.made_in = recordings.starts[-1]
         elif x.base is None and not any(x is given for given in args):
             _mark(x)

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any
 from minitorch_compile.tensor.dispatch.overrides import MISSING, PLAIN
 from minitorch_compile.tensor.memory.device import device as as_device
 from minitorch_compile.tensor.numerics.dtype import get_default_dtype
-from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
+from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake, kept_by
 
 if TYPE_CHECKING:
     from minitorch_compile.tensor.dispatch.op import Op
@@ -67,17 +67,33 @@ def make_wrapper_subclass(
     layout, memory_format, pin_memory: as there is no memory, they say nothing.
     """
     if not hasattr(cls, "__torch_dispatch__"):
-        raise RuntimeError(f"_make_wrapper_subclass: {cls.__name__} must define __torch_dispatch__")
+        raise TypeError(f"{cls.__name__} must define __torch_dispatch__")
+    policy = others.pop("dispatch_sizes_strides_policy", None)
+    if policy not in (None, "strides", "sizes"):
+        raise ValueError(f"Unknown sizes_strides_policy: {policy}; expected 'strides' or 'sizes'")
+    asked = [name for name in ("dispatch_device", "dispatch_layout") if others.pop(name, False)]
+    if policy is not None or asked:
+        raise NotImplementedError(
+            "_make_wrapper_subclass: sizes, strides, device and layout of an instance are those it is made with;"
+            " __torch_dispatch__ is not asked for them: leave dispatch_sizes_strides_policy, dispatch_device and"
+            " dispatch_layout out"
+        )
     unknown = sorted(others.keys() - {"layout", "memory_format", "pin_memory"})
     if unknown:
         raise TypeError(f"_make_wrapper_subclass() got an unexpected keyword argument '{unknown[0]}'")
     known = None if strides is None else tuple(strides)
     looks = empty_fake(tuple(size), known, dtype or get_default_dtype(), as_device(device or "cpu"))
     result: Any = object.__new__(cls)
-    result.__dict__.update(looks.__dict__, storage=looks.storage)
+    kept_by(result).update(kept_by(looks), storage=looks.storage)
     result.offset = storage_offset or 0
     result.requires_grad = requires_grad
     return result
+
+
+def refuse_numbers(x: Any, method: str) -> None:
+    """RuntimeError for an instance, whose numbers nobody but its class knows."""
+    if dispatching and hasattr(type(x), "__torch_dispatch__"):
+        raise RuntimeError(f".{method}() is not supported for tensor subclasses, got {type(x).__name__}")
 
 
 def instances(args: Sequence[Any]) -> Iterator[Any]:

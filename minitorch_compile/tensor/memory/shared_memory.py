@@ -18,6 +18,7 @@ import mmap
 import os
 import tempfile
 from collections.abc import Iterable
+from types import GetSetDescriptorType
 from typing import Any
 
 import numpy as np
@@ -67,6 +68,12 @@ def _new_file(size: int) -> Any:
     return file
 
 
+def _kept_by(holder: object) -> Any:
+    """What an object keeps, seen past a `__dict__` that its class has as a property, as Tensor has."""
+    offers = [vars(cls)["__dict__"] for cls in type(holder).__mro__ if "__dict__" in vars(cls)]
+    return offers[-1].__get__(holder) if offers and isinstance(offers[-1], GetSetDescriptorType) else {}
+
+
 def _forget_windows(moved: list[Storage]) -> None:
     """Tensors keep a NumPy window on their memory (`TensorBase.array`): those on the old memory are made anew. Nobody
     has a list of a storage's tensors, except the garbage collector."""
@@ -75,6 +82,6 @@ def _forget_windows(moved: list[Storage]) -> None:
         holders = gc.get_referrers(*pending)
         pending = [holder for holder in holders if isinstance(holder, BorrowedStorage)]
         for holder in holders:
-            attributes = holder if isinstance(holder, dict) else getattr(holder, "__dict__", {})
+            attributes = holder if isinstance(holder, dict) else _kept_by(holder)
             if isinstance(attributes, dict) and "storage" in attributes and "_array" in attributes:
                 attributes["_array"] = None

@@ -15,6 +15,7 @@ import numpy as np
 
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.dispatch.tensor_options import on_device
+from minitorch_compile.tensor.dispatch.torch_dispatch import refuse_numbers
 from minitorch_compile.tensor.grad_mode import state as grad_state
 from minitorch_compile.tensor.memory.device import META, NO_DATA
 from minitorch_compile.tensor.memory.memory_format import preserve_format
@@ -81,6 +82,7 @@ class TensorConversions(TensorBase):
         """
         if self.device is META:
             raise NotImplementedError(f"tolist: {NO_DATA}")
+        refuse_numbers(self, "tolist")
         return widened(self.array).tolist()
 
     def numpy(self, *, force: Any = False) -> np.ndarray:
@@ -95,6 +97,7 @@ class TensorConversions(TensorBase):
         if self.dtype in (bfloat16, complex32) or self.dtype in FLOAT8:
             name = type_name(self.dtype).removeprefix("torch.").removesuffix("Tensor")
             raise TypeError(f"Got unsupported ScalarType {name}: NumPy has no such dtype; convert with .float() first")
+        refuse_numbers(self, "numpy")
         if self.requires_grad and grad_state.enabled and not force:
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
         if self.device.type == "meta":

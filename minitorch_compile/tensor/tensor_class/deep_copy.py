@@ -16,9 +16,6 @@ from typing import Any
 
 from minitorch_compile.tensor.grad_mode import state
 from minitorch_compile.tensor.memory.storage import INFERENCE
-from minitorch_compile.tensor.tensor_base import TensorBase
-
-OWN_ATTRIBUTES = frozenset(TensorBase.__annotations__)  # the others are the user's
 
 
 def deep_copy(tensor: Any, memo: dict[int, Any]) -> Any:
@@ -38,8 +35,8 @@ def deep_copy(tensor: Any, memo: dict[int, Any]) -> Any:
     look_at_copied_storage(result, tensor, memo)
     result.requires_grad = tensor.requires_grad
     result.grad = copy.deepcopy(tensor.grad, memo)
-    for name in tensor.__dict__.keys() - OWN_ATTRIBUTES:
-        setattr(result, name, copy.deepcopy(tensor.__dict__[name], memo))
+    for name, value in vars(tensor).items():
+        setattr(result, name, copy.deepcopy(value, memo))
     return result
 
 

@@ -842,6 +842,12 @@ class OpMethods:
     def lt_(self, other: Tensor | _Number) -> Tensor:
         """Where `input` is less than `other`, as a bool tensor; sizes broadcast, and other may be a number."""
 
+    def lu(self, pivot: _bool = True, get_infos: _bool = False) -> Any:
+        """(LU, pivots) of `A`, as linalg.lu_factor gives them, of singular matrices as well; with `get_infos` also which element of U's diagonal is zero, counted from 1."""
+
+    def lu_solve(self, LU_data: Tensor, LU_pivots: Tensor) -> Any:
+        """torch.lu_solve, the older form of linalg.lu_solve."""
+
     def masked_fill(self, mask: Tensor, value: Tensor | _Number) -> Any:
         """`value`, a number or 0-d tensor, where the bool `mask` holds, else the input; keeps the input's dtype."""
 

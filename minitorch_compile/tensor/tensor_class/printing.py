@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from minitorch_compile.tensor.dispatch.overrides import overrides
 from minitorch_compile.tensor.memory.strides import numel
 from minitorch_compile.tensor.numerics.dtype import bool_, get_default_dtype, int64
 from minitorch_compile.tensor.numerics.rounding import widened
@@ -46,6 +45,7 @@ PROFILES = {
     "full": PrintOptions(threshold=math.inf),
 }
 options = PrintOptions()
+SHOWN_AS_TENSORS: set[type] = set()  # the library's own subclasses, which don't print their names
 
 
 def set_printoptions(
@@ -88,7 +88,13 @@ def printoptions(**changes: Any) -> Iterator[None]:
 
 def to_text(x: TensorBase) -> str:
     """What `repr(x)` shows."""
-    prefix = f"{type(x).__name__}(" if overrides(type(x)) else "tensor("
+    is_plain = type(x) is type(x).concrete or type(x) in SHOWN_AS_TENSORS
+    if getattr(x, "_is_param", False) and not is_plain:
+        return f"Parameter({_text(x, type(x).__name__ + '(')})"
+    return _text(x, "tensor(" if is_plain else f"{type(x).__name__}(")
+
+
+def _text(x: TensorBase, prefix: str) -> str:
     if x.device.type == "meta":
         facts = ["device='meta'", f"size={tuple(x.sizes)}", *_dtype_fact(x), *autograd_fact(x)]
         return with_facts("tensor(...", facts, len(prefix))

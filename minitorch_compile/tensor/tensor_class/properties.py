@@ -130,8 +130,8 @@ class TensorProperties(TensorBase):
         return numel(self.sizes) * self.dtype.itemsize
 
     def data_ptr(self) -> int:
-        """The address of the first element; 0 on the meta device."""
-        if self.device is META:
+        """The address of the first element; 0 on the meta device, and of an instance of a class that has no data."""
+        if self.device is META or hasattr(type(self), "__torch_dispatch__"):
             return 0
         return int(self.window.__array_interface__["data"][0])
 

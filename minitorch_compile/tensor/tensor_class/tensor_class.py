@@ -40,12 +40,13 @@ from minitorch_compile.tensor.memory.storage import DataStorage
 from minitorch_compile.tensor.memory.strides import numel
 from minitorch_compile.tensor.numerics.dtype import FLOATING, dtype
 from minitorch_compile.tensor.ops.subscripts import without_masks
-from minitorch_compile.tensor.tensor_base import TensorBase, wrap
+from minitorch_compile.tensor.tensor_base import TensorBase, kept_by, wrap
 from minitorch_compile.tensor.tensor_class.conversions import TensorConversions
 from minitorch_compile.tensor.tensor_class.deep_copy import deep_copy
 from minitorch_compile.tensor.tensor_class.exchange import TensorExchange
 from minitorch_compile.tensor.tensor_class.gradient import TensorGradient
 from minitorch_compile.tensor.tensor_class.legacy_types import LegacyTensorType
+from minitorch_compile.tensor.tensor_class.own_attributes import OWN_ATTRIBUTES, WithOwnAttributes
 from minitorch_compile.tensor.tensor_class.printing import to_text
 from minitorch_compile.tensor.tensor_class.properties import TensorProperties
 from minitorch_compile.tensor.tensor_class.resizing import TensorResizing
@@ -142,8 +143,16 @@ def _inplace(name: str) -> Callable[[Any, Any], Any]:
     return operator
 
 
+NO_SUBCLASS = (
+    "Creating a Tensor subclass from a class that does not inherit from Tensor is not possible. Make sure your class"
+    " inherits from Tensor."
+)
+
+
 @with_op_methods
-class Tensor(TensorConversions, TensorExchange, TensorResizing, TensorProperties, TensorGradient, OpMethods):
+class Tensor(
+    TensorConversions, TensorExchange, TensorResizing, TensorProperties, TensorGradient, WithOwnAttributes, OpMethods
+):
     """A strided n-dimensional array that can be differentiated. Methods are those of PyTorch's Tensor."""
 
     __module__ = "minitorch_compile"  # as PyTorch shows it
@@ -178,7 +187,10 @@ class Tensor(TensorConversions, TensorExchange, TensorResizing, TensorProperties
     @staticmethod
     def _make_subclass(cls: type, data: Any, require_grad: bool = False) -> Any:
         """An instance of a subclass over the same storage, without history."""
-        result = ops.detach(data).as_subclass(cls)
+        if not isinstance(data, Tensor):
+            raise TypeError(f"_make_subclass(): argument 'data' (position 2) must be Tensor, not {type(data).__name__}")
+        with DisableTorchFunctionSubclass():
+            result = ops.detach(data).as_subclass(cls)
         result.requires_grad = require_grad
         return result
 
@@ -191,8 +203,11 @@ class Tensor(TensorConversions, TensorExchange, TensorResizing, TensorProperties
         if self._requires_grad and self.grad_fn is None and grad_mode.enabled:
             with DisableTorchFunctionSubclass():
                 source = ops.view_as(self, self)
+        if not issubclass(cls, Tensor):
+            raise TypeError(NO_SUBCLASS)
         result: Any = object.__new__(cls)
-        result.__dict__.update(source.__dict__, storage=source.storage)
+        of_source = {name: value for name, value in kept_by(source).items() if name in OWN_ATTRIBUTES}
+        kept_by(result).update(of_source, storage=source.storage)
         return result
 
     def fill_(self, value: Any) -> Any:
@@ -344,7 +359,7 @@ class Tensor(TensorConversions, TensorExchange, TensorResizing, TensorProperties
 
     def __getstate__(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """For copy and pickle, attributes and slots: the array is a window on the storage, and is made anew."""
-        kept = {name: value for name, value in self.__dict__.items() if name != "accumulator"}  # autograd's, made anew
+        kept = {name: value for name, value in kept_by(self).items() if name != "accumulator"}  # autograd's, made anew
         return {**kept, "storage": self.storage, "_array": None}, {"_grad": self.grad}
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:

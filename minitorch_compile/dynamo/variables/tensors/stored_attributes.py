@@ -22,6 +22,7 @@ from minitorch_compile.dynamo.guards.content_guards import attribute_absent
 from minitorch_compile.dynamo.guards.source import AttrSource
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.objects.class_lookup import look_up
+from minitorch_compile.tensor.tensor_base import kept_by
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
@@ -31,17 +32,17 @@ if TYPE_CHECKING:
 def hung_on(tracer: Tracer, tensor: TensorVariable, name: str) -> Value:
     """An attribute that no class of tensors knows: read from the tensor itself, or guarded to be missing."""
     if tensor.source is not None:
-        if name in vars(tensor.real):
+        if name in kept_by(tensor.real):
             source = AttrSource(tensor.source, name)
             tracer.output.guards.must_read(source)
-            return tracer.output.wrap(vars(tensor.real)[name], source)
+            return tracer.output.wrap(kept_by(tensor.real)[name], source)
         tracer.output.guards.add(attribute_absent(tensor.source, name))
     tracer.raise_error(AttributeError, f"'{tensor.cls.__name__}' object has no attribute '{name}'")
 
 
 def store_attribute(tracer: Tracer, tensor: TensorVariable, name: str, value: Value) -> None:
     """`tensor.name = value`, where that is followed."""
-    known = look_up(tensor.cls, name) is not None or name in vars(tensor.fake)
+    known = look_up(tensor.cls, name) is not None or name in kept_by(tensor.fake)
     if name != "grad" and known:
         raise Unsupported("unsupported-store", f"setting .{name} of a tensor changes what the graph was traced with.")
     if tensor.source is None:

@@ -39,7 +39,7 @@ from minitorch_compile.fx.arguments import map_arg
 from minitorch_compile.tensor import Tensor
 from minitorch_compile.tensor.dispatch import overrides
 from minitorch_compile.tensor.dispatch.overrides import DisableTorchFunction, DisableTorchFunctionSubclass
-from minitorch_compile.tensor.tensor_base import TensorBase
+from minitorch_compile.tensor.tensor_base import TensorBase, kept_by
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.variables.tracer import Output, Tracer
@@ -221,7 +221,7 @@ class _StandIns:
 
 def _as_instance(fake: TensorBase) -> Any:
     result: Any = object.__new__(_instance_class())
-    result.__dict__.update(fake.__dict__, storage=fake.storage)
+    kept_by(result).update(kept_by(fake), storage=fake.storage)
     return result
 
 
