@@ -177,6 +177,7 @@ from minitorch_compile.tensor.memory.typed_storage import TypedStorage as TypedS
 from minitorch_compile.tensor.memory.typed_storage import UntypedStorage as UntypedStorage
 from minitorch_compile.tensor.numerics.dtype import bfloat16 as bfloat16
 from minitorch_compile.tensor.numerics.dtype import can_cast as can_cast
+from minitorch_compile.tensor.numerics.dtype import complex32 as complex32
 from minitorch_compile.tensor.numerics.dtype import complex64 as complex64
 from minitorch_compile.tensor.numerics.dtype import complex128 as complex128
 from minitorch_compile.tensor.numerics.dtype import float8_e4m3fn as float8_e4m3fn
@@ -210,6 +211,7 @@ from minitorch_compile.version import __version__ as __version__
 double = float64
 float = float32
 half = float16
+chalf = complex32
 cfloat = complex64
 cdouble = complex128
 long = int64
@@ -613,7 +615,7 @@ def combinations(input: Tensor, r: _int = 2, with_replacement: _bool = False) ->
     """Every choice of r elements of a vector, one row each, in order."""
 
 def complex(real: Tensor, imag: Tensor, *, out: Any = None) -> Tensor:
-    """real + i imag, of two float32 tensors (complex64) or two float64 tensors (complex128) that broadcast."""
+    """real + i imag, of two tensors that broadcast: both of float32 (gives complex64), float64 (complex128) or float16 (complex32)."""
 
 def concat(tensors: Sequence[Tensor], dim: _int = 0, *, out: Any = None) -> Tensor:
     """Tensors one after another along the dimension `dim`."""
@@ -1408,6 +1410,9 @@ def lstm_cell(
 
 def lt(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """Where `input` is less than `other`, as a bool tensor; sizes broadcast, and other may be a number."""
+
+def lu(A: Tensor, pivot: _bool = True, get_infos: _bool = False, *, out: Any = None) -> Any:
+    """(LU, pivots) of `A`, as linalg.lu_factor gives them, of singular matrices as well; with `get_infos` also which element of U's diagonal is zero, counted from 1."""
 
 def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor, *, out: Any = None) -> Any:
     """torch.lu_solve, the older form of linalg.lu_solve."""

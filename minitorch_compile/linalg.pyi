@@ -29,9 +29,13 @@ __all__ = [
     "householder_product",
     "inv",
     "inv_ex",
+    "ldl_factor",
+    "ldl_factor_ex",
+    "ldl_solve",
     "lstsq",
     "lu",
     "lu_factor",
+    "lu_factor_ex",
     "lu_solve",
     "matmul",
     "matrix_exp",
@@ -44,6 +48,7 @@ __all__ = [
     "qr",
     "slogdet",
     "solve",
+    "solve_ex",
     "solve_triangular",
     "svd",
     "svdvals",
@@ -58,7 +63,7 @@ def cholesky(A: Tensor, *, upper: _bool = False, out: Any = None) -> Any:
     """The lower triangular L with `A` = L L^H, of Hermitian positive-definite matrices (..., n, n); if `upper`, the upper one, with A = U^H U."""
 
 def cholesky_ex(A: Tensor, *, upper: _bool = False, check_errors: _bool = False, out: Any = None) -> Any:
-    """(L, info): linalg.cholesky with info all 0, for what has no factorization raises, as check_errors asks."""
+    """(L, info): as linalg.cholesky; info is the order of the first leading minor that is not positive, or 0."""
 
 def cond(A: Tensor, p: Any = None, *, out: Any = None) -> Any:
     """The condition number: the norm of A times that of its inverse; for p = None or 2, by singular values."""
@@ -91,7 +96,16 @@ def inv(A: Tensor, *, out: Any = None) -> Tensor:
     """The inverse of each matrix."""
 
 def inv_ex(A: Tensor, *, check_errors: _bool = False, out: Any = None) -> Any:
-    """(inverse, info), where info is all 0: a singular matrix raises, as check_errors asks for."""
+    """(inverse, info): as linalg.inv; info counts from 1 the first zero on the diagonal of U in A = P L U, or is 0."""
+
+def ldl_factor(A: Tensor, *, hermitian: _bool = False, out: Any = None) -> Any:
+    """(LD, pivots) of symmetric matrices, or Hermitian ones if `hermitian`: L and the blocks of D in one matrix; and for each row the one it was swapped with, from 1, negative where a block has two rows."""
+
+def ldl_factor_ex(A: Tensor, *, hermitian: _bool = False, check_errors: _bool = False, out: Any = None) -> Any:
+    """(LD, pivots, info) of symmetric matrices, or Hermitian ones if `hermitian`: as linalg.ldl_factor; info counts from 1 the block of D that is zero, or is 0."""
+
+def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: _bool = False, out: Any = None) -> Any:
+    """The X with A X = `B`, where `LD` and `pivots` are what linalg.ldl_factor made of A; `hermitian` as there."""
 
 def lstsq(A: Tensor, B: Tensor, rcond: _float | None = None, *, driver: str | None = None) -> Any:
     """The X of smallest norm that minimises |A X - B|, with residuals, the rank of A and its singular values."""
@@ -101,6 +115,9 @@ def lu(A: Tensor, *, pivot: _bool = True, out: Any = None) -> Any:
 
 def lu_factor(A: Tensor, *, pivot: _bool = True, out: Any = None) -> Any:
     """(LU, pivots): L below the diagonal and U above in one matrix, and the swaps of rows, counted from 1."""
+
+def lu_factor_ex(A: Tensor, *, pivot: _bool = True, check_errors: _bool = False, out: Any = None) -> Any:
+    """(LU, pivots, info): as linalg.lu_factor; info counts from 1 the first zero on the diagonal of U, or is 0."""
 
 def lu_solve(
     LU: Tensor, pivots: Tensor, B: Tensor, *, left: _bool = True, adjoint: _bool = False, out: Any = None
@@ -155,6 +172,9 @@ def slogdet(A: Tensor, *, out: Any = None) -> Any:
 
 def solve(A: Tensor, B: Tensor, *, left: _bool = True, out: Any = None) -> Any:
     """The X with `A` X = `B`, or with X A = B if not `left`; B is a matrix, or a vector for each matrix of A."""
+
+def solve_ex(A: Tensor, B: Tensor, *, left: _bool = True, check_errors: _bool = False, out: Any = None) -> Any:
+    """(result, info): as linalg.solve; info counts from 1 the first zero on the diagonal of U in A = P L U, or is 0."""
 
 def solve_triangular(
     A: Tensor, B: Tensor, *, upper: _bool, left: _bool = True, unitriangular: _bool = False, out: Any = None

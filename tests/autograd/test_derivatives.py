@@ -13,6 +13,8 @@ IDS = [f"{name}-{i}" for i, (name, *_) in enumerate(CASES)]
 
 # Their backward pass says that it can't be differentiated again, as PyTorch's does.
 ONCE = {"ctc_alignments", "gamma_quantile"}
+# Their backward pass only raises, as PyTorch's does.
+NEVER = {"_linalg_ldl", "_linalg_ldl_solve"}
 
 
 def leaves(arrays):
@@ -45,7 +47,7 @@ def test_every_op_has_a_derivative_or_a_reason(op):
 
 @pytest.mark.parametrize("op", [op for op in ops.table.values() if op in DERIVATIVES], ids=repr)
 def test_every_derivative_is_checked_above(op):
-    assert op.name in {name for name, *_ in CASES}
+    assert op.name in {name for name, *_ in CASES} | NEVER
 
 
 def test_a_reason_is_a_sentence():

@@ -49,7 +49,7 @@ def evaluate(text: str, arguments: Arguments) -> Outcome:
 
 def part_of(x: Any) -> Part:
     """A tensor as NumPy sees it; a fake one without values."""
-    known = not getattr(x, "is_fake", False) and str(x.dtype) != "torch.bfloat16"
+    known = not getattr(x, "is_fake", False) and str(x.dtype) not in ("torch.bfloat16", "torch.complex32")
     values = np.array(x.detach().resolve_conj().numpy(force=True)) if known else None
     return Part(str(x.dtype), tuple(x.shape), tuple(x.stride()), values)
 

@@ -26,7 +26,7 @@ from minitorch_compile.tensor import Tensor, is_grad_enabled, ops
 from minitorch_compile.tensor.dispatch.dispatch import stacks
 from minitorch_compile.tensor.ops.adjoint import adjoint
 
-not_differentiable(ops._permutation_of_pivots, because="whole numbers")
+not_differentiable(ops._permutation_of_pivots, ops._failing_minor, because="whole numbers")
 
 
 def _scaled_rows(A: Any, factors: Any) -> Any:
@@ -240,6 +240,18 @@ def _(G: tuple[Tensor, Tensor], out: tuple[Tensor, Tensor], A: Layout) -> Gradie
         inner = inner + turned * (1 - identity) / (gaps + identity)
     total = ops._linalg_solve(adjoint(V), inner @ adjoint(V))
     return total if A.dtype.is_complex else ops.real(total)
+
+
+@derivative(ops._linalg_ldl)
+def _(G: tuple[Tensor, None, None], out: Unused, A: Unused, hermitian: Any) -> Gradients:
+    """None, as in PyTorch."""
+    raise NotImplementedError("derivative for linalg_ldl_factor_ex is not implemented, as in PyTorch: use lu_factor")
+
+
+@derivative(ops._linalg_ldl_solve)
+def _(G: Tensor, out: Unused, LD: Unused, pivots: Unused, B: Unused, hermitian: Any) -> Gradients:
+    """None, as in PyTorch."""
+    raise NotImplementedError("derivative for linalg_ldl_solve is not implemented, as in PyTorch: use linalg.solve")
 
 
 @derivative(ops._linalg_lu_factor)

@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from minitorch_compile import prims
-from minitorch_compile.prims.decomposition_table import decomposes
+from minitorch_compile.prims.decomposition_table import decomposes, refuses
 from minitorch_compile.prims.elementwise import broadcast_to, number_like
 from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.numerics.dtype import int32
@@ -122,3 +122,11 @@ def _adjoint(a: Tensor) -> Tensor:
     """The transposed matrices, of conjugate numbers."""
     turned = ops.transpose(a, -2, -1)
     return ops.conj_physical(turned) if a.dtype.is_complex else turned
+
+
+refuses(
+    ops._linalg_ldl,
+    ops._linalg_ldl_solve,
+    ops._failing_minor,
+    because="an algorithm whose steps depend on the numbers that it meets; PyTorch keeps LAPACK's call whole as well",
+)

@@ -145,11 +145,14 @@ from minitorch_compile.tensor.ops.dropout import dropout as dropout
 from minitorch_compile.tensor.ops.dropout import feature_alpha_dropout as feature_alpha_dropout
 from minitorch_compile.tensor.ops.dropout import feature_dropout as feature_dropout
 from minitorch_compile.tensor.ops.einsum import einsum as einsum
+from minitorch_compile.tensor.ops.error_codes import linalg_cholesky_ex as linalg_cholesky_ex
+from minitorch_compile.tensor.ops.error_codes import linalg_inv_ex as linalg_inv_ex
+from minitorch_compile.tensor.ops.error_codes import linalg_lu_factor_ex as linalg_lu_factor_ex
+from minitorch_compile.tensor.ops.error_codes import linalg_solve_ex as linalg_solve_ex
 from minitorch_compile.tensor.ops.factorizations import cholesky as cholesky
 from minitorch_compile.tensor.ops.factorizations import cholesky_inverse as cholesky_inverse
 from minitorch_compile.tensor.ops.factorizations import cholesky_solve as cholesky_solve
 from minitorch_compile.tensor.ops.factorizations import linalg_cholesky as linalg_cholesky
-from minitorch_compile.tensor.ops.factorizations import linalg_cholesky_ex as linalg_cholesky_ex
 from minitorch_compile.tensor.ops.factorizations import linalg_eig as linalg_eig
 from minitorch_compile.tensor.ops.factorizations import linalg_eigh as linalg_eigh
 from minitorch_compile.tensor.ops.factorizations import linalg_eigvals as linalg_eigvals
@@ -259,7 +262,6 @@ from minitorch_compile.tensor.ops.linear_algebra import inverse as inverse
 from minitorch_compile.tensor.ops.linear_algebra import linalg_cond as linalg_cond
 from minitorch_compile.tensor.ops.linear_algebra import linalg_diagonal as linalg_diagonal
 from minitorch_compile.tensor.ops.linear_algebra import linalg_householder_product as linalg_householder_product
-from minitorch_compile.tensor.ops.linear_algebra import linalg_inv_ex as linalg_inv_ex
 from minitorch_compile.tensor.ops.linear_algebra import linalg_lstsq as linalg_lstsq
 from minitorch_compile.tensor.ops.linear_algebra import linalg_matrix_rank as linalg_matrix_rank
 from minitorch_compile.tensor.ops.linear_algebra import linalg_multi_dot as linalg_multi_dot
@@ -290,6 +292,7 @@ from minitorch_compile.tensor.ops.masking import masked_fill as masked_fill
 from minitorch_compile.tensor.ops.masking import masked_scatter as masked_scatter
 from minitorch_compile.tensor.ops.masking import masked_select as masked_select
 from minitorch_compile.tensor.ops.masking import nonzero as nonzero
+from minitorch_compile.tensor.ops.matrix_kernels import _failing_minor as _failing_minor
 from minitorch_compile.tensor.ops.matrix_kernels import _linalg_cholesky as _linalg_cholesky
 from minitorch_compile.tensor.ops.matrix_kernels import _linalg_eig as _linalg_eig
 from minitorch_compile.tensor.ops.matrix_kernels import _linalg_eigh as _linalg_eigh
@@ -332,6 +335,7 @@ from minitorch_compile.tensor.ops.norms import linalg_norm as linalg_norm
 from minitorch_compile.tensor.ops.norms import linalg_vector_norm as linalg_vector_norm
 from minitorch_compile.tensor.ops.norms import norm as norm
 from minitorch_compile.tensor.ops.older_linear_algebra import frobenius_norm as frobenius_norm
+from minitorch_compile.tensor.ops.older_linear_algebra import lu as lu
 from minitorch_compile.tensor.ops.older_linear_algebra import lu_unpack as lu_unpack
 from minitorch_compile.tensor.ops.older_linear_algebra import nuclear_norm as nuclear_norm
 from minitorch_compile.tensor.ops.older_linear_algebra import orgqr as orgqr
@@ -559,6 +563,11 @@ from minitorch_compile.tensor.ops.splitting import unsafe_split_with_sizes as un
 from minitorch_compile.tensor.ops.splitting import vsplit as vsplit
 from minitorch_compile.tensor.ops.subscripts import getitem as getitem
 from minitorch_compile.tensor.ops.subscripts import setitem as setitem
+from minitorch_compile.tensor.ops.symmetric_indefinite import _linalg_ldl as _linalg_ldl
+from minitorch_compile.tensor.ops.symmetric_indefinite import _linalg_ldl_solve as _linalg_ldl_solve
+from minitorch_compile.tensor.ops.symmetric_indefinite import linalg_ldl_factor as linalg_ldl_factor
+from minitorch_compile.tensor.ops.symmetric_indefinite import linalg_ldl_factor_ex as linalg_ldl_factor_ex
+from minitorch_compile.tensor.ops.symmetric_indefinite import linalg_ldl_solve as linalg_ldl_solve
 from minitorch_compile.tensor.ops.triangles import tril as tril
 from minitorch_compile.tensor.ops.triangles import triu as triu
 from minitorch_compile.tensor.ops.trigonometry import acos as acos

@@ -21,11 +21,11 @@ from minitorch_compile.tensor.ops import return_types
 from minitorch_compile.tensor.ops.adjoint import adjoint
 from minitorch_compile.tensor.ops.copies import to_copy
 from minitorch_compile.tensor.ops.creation import arange, eye, full
+from minitorch_compile.tensor.ops.error_codes import ZERO_PIVOT, factored, without_failure, zero_pivot
 from minitorch_compile.tensor.ops.matrix_kernels import (
     _linalg_cholesky,
     _linalg_eig,
     _linalg_eigh,
-    _linalg_lu_factor,
     _linalg_qr,
     _linalg_solve_triangular,
     _linalg_svd,
@@ -59,12 +59,6 @@ def linalg_cholesky(A: Tensor, *, upper: bool = False) -> Any:
             [1., 2.]])
     """
     return _linalg_cholesky(A, upper)
-
-
-@composite(torch=False)
-def linalg_cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -> Any:
-    """(L, info): linalg.cholesky with info all 0, for what has no factorization raises, as check_errors asks."""
-    return return_types.linalg_cholesky_ex(linalg_cholesky(A, upper=upper), full(tuple(A.sizes[:-2]), 0, int32))
 
 
 @composite(methods=True)
@@ -176,16 +170,19 @@ def linalg_eigvals(A: Tensor) -> Any:
 
 @composite(torch=False)
 def linalg_lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
-    """(LU, pivots): L below the diagonal and U above in one matrix, and the swaps of rows, counted from 1."""
-    if not pivot:
-        raise NotImplementedError("linalg.lu_factor: pivot=False needs a GPU in PyTorch, too; leave it out")
-    return return_types.linalg_lu_factor(*_linalg_lu_factor(A))
+    """(LU, pivots): L below the diagonal and U above in one matrix, and the swaps of rows, counted from 1.
+
+    RuntimeError if U has a zero on its diagonal; `pivot` must be True.
+    """
+    factors, pivots = factored(A, pivot)
+    checked = without_failure(pivots, zero_pivot(factors), "torch.linalg.lu_factor", ZERO_PIVOT, RuntimeError)
+    return return_types.linalg_lu_factor(factors, checked)
 
 
 @composite(torch=False)
 def linalg_lu(A: Tensor, *, pivot: bool = True) -> Any:
     """A = P L U: a permutation, a lower triangular matrix with ones on its diagonal, an upper triangular one."""
-    return return_types.linalg_lu(*unpacked_factors(*linalg_lu_factor(A, pivot=pivot)))
+    return return_types.linalg_lu(*unpacked_factors(*factored(A, pivot)))
 
 
 def unpacked_factors(factors: Any, pivots: Any) -> tuple[Any, Any, Any]:
@@ -208,6 +205,16 @@ def linalg_lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True,
     if not left:
         turned = linalg_lu_solve(LU, pivots, _adjoint(B), adjoint=not adjoint)
         return _adjoint(turned)
+    if len(B.sizes) < 2:
+        raise RuntimeError(
+            "linalg.lu_solve: The input tensor B must have at least 2 dimensions, got sizes"
+            f" {list(B.sizes)}; unsqueeze it"
+        )
+    if pivots.dtype is not int32:
+        raise RuntimeError(
+            "linalg.lu_solve: pivots should be a Tensor of scalar type torch.int32, as lu_factor gives it, got"
+            f" {pivots.dtype}"
+        )
     check_one_dtype("linalg.lu_solve", LU, B)
     order = _permutation_of_pivots(pivots, LU.sizes[-1])
     permutation = to_copy(order.unsqueeze(-2) == _counting(LU.sizes[-1]), LU.dtype)
@@ -222,7 +229,7 @@ def linalg_lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True,
 _adjoint = adjoint
 
 
-@composite()
+@composite(methods=True)
 def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Any:
     """torch.lu_solve, the older form of linalg.lu_solve."""
     return linalg_lu_solve(LU_data, LU_pivots, b)

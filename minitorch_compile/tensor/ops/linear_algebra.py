@@ -16,7 +16,7 @@ from minitorch_compile.tensor.dispatch.declare import composite
 from minitorch_compile.tensor.dispatch.op import Tensor
 from minitorch_compile.tensor.memory.memory_format import contiguous_format
 from minitorch_compile.tensor.memory.strides import broadcast_sizes, numel
-from minitorch_compile.tensor.numerics.dtype import int32, int64
+from minitorch_compile.tensor.numerics.dtype import int64
 from minitorch_compile.tensor.numerics.numeric_limits import finfo
 from minitorch_compile.tensor.ops import return_types
 from minitorch_compile.tensor.ops.adjoint import adjoint
@@ -55,12 +55,6 @@ def inverse(input: Tensor) -> Any:
             [0.0000, 0.2500]])
     """
     return linalg_inv(input)
-
-
-@composite(torch=False)
-def linalg_inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
-    """(inverse, info), where info is all 0: a singular matrix raises, as check_errors asks for."""
-    return return_types.linalg_inv_ex(linalg_inv(A), full(tuple(A.sizes[:-2]), 0, int32))
 
 
 @composite(torch=False)

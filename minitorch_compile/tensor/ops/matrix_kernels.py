@@ -66,12 +66,31 @@ def each_matrix(function: Callable[..., Any], *stacks: Array) -> list[Any]:
     batch = stacks[0].shape[:-2]
     flat = [stack.reshape(-1, *stack.shape[-2:]) for stack in stacks]
     results = [function(*matrices) for matrices in zip(*flat, strict=True)]
-    return [np.stack(parts).reshape(*batch, *np.shape(parts[0])) for parts in zip(*results, strict=True)]
+    return [np.stack(parts).reshape((*batch, *np.shape(parts[0]))) for parts in zip(*results, strict=True)]
 
 
-def _lapack(name: str, element: np.dtype) -> Callable[..., Any]:
+def lapack(name: str, element: np.dtype) -> Callable[..., Any]:
     """LAPACK's routine for elements of this type: each has four, with a letter for the type in front."""
     return getattr(linalg.lapack, {"f": "s", "d": "d", "F": "c", "D": "z"}[element.char] + name)
+
+
+def failed(name: str, routine: str, text: str, A: Array, **options: Any) -> LinAlgError:
+    """The error that names the first matrix that LAPACK's routine fails for, and where it does."""
+    for number, matrix in enumerate(A.reshape(-1, *A.shape[-2:])):
+        code = lapack(routine, A.dtype)(matrix, **options)[-1]
+        if code > 0:
+            return LinAlgError(f"{name}: {f'(Batch element {number}): ' * (A.ndim > 2)}{text.format(code)}")
+    return LinAlgError(f"{name}: {text.format('?')}")
+
+
+SINGULAR = "The solver failed because the input matrix is singular."
+NO_INVERSE = (
+    "The diagonal element {0} is zero, the inversion could not be completed because the input matrix is singular."
+)
+NOT_DEFINITE = (
+    "The factorization could not be completed because the input is not positive-definite (the leading minor of order"
+    " {0} is not positive-definite)."
+)
 
 
 # ----------------------------------------------------------------------------------------------------- inverse, solve
@@ -83,10 +102,7 @@ def linalg_inv(A: Array) -> Array:
     try:
         return np.linalg.inv(A)
     except np.linalg.LinAlgError:
-        raise LinAlgError(
-            "linalg.inv: The diagonal element of a triangular factor is zero, the inversion could not be completed"
-            " because the input matrix is singular."
-        ) from None
+        raise failed("linalg.inv", "getrf", NO_INVERSE, A) from None
 
 
 @linalg_inv.shape_rule
@@ -101,7 +117,7 @@ def _linalg_solve(A: Array, B: Array) -> Array:
     try:
         return np.linalg.solve(A, B)
     except np.linalg.LinAlgError:
-        raise LinAlgError("torch.linalg.solve: The solver failed because the input matrix is singular.") from None
+        raise failed("torch.linalg.solve", "getrf", SINGULAR, A) from None
 
 
 @_linalg_solve.shape_rule
@@ -121,7 +137,7 @@ def _linalg_solve_triangular(A: Array, B: Array, upper: bool, unitriangular: boo
             return (b,)
         if not unitriangular and (np.diagonal(a) == 0).any():
             return (_divided_by_zero(a, b, upper),)
-        return (_lapack("trtrs", a.dtype)(a, b, lower=not upper, unitdiag=unitriangular)[0],)
+        return (lapack("trtrs", a.dtype)(a, b, lower=not upper, unitdiag=unitriangular)[0],)
 
     return each_matrix(substitute, A, B)[0] if B.size else B.copy()
 
@@ -204,15 +220,28 @@ def _linalg_cholesky(A: Array, upper: bool) -> Array:
     try:
         return np.linalg.cholesky(A, upper=upper)
     except np.linalg.LinAlgError:
-        raise LinAlgError(
-            "linalg.cholesky: The factorization could not be completed because the input is not positive-definite"
-        ) from None
+        raise failed("linalg.cholesky", "potrf", NOT_DEFINITE, A, lower=not upper) from None
 
 
 @_linalg_cholesky.shape_rule
 def _cholesky_rule(A: TensorBase, upper: bool) -> TensorBase:
     check_square("linalg.cholesky", A)
     return column_major(A.sizes, A.dtype)
+
+
+@kernel_op("linalg", torch=False, rows=True)
+def _failing_minor(A: Array, upper: bool) -> Array:
+    """The order of the first leading minor of each matrix that is not positive-definite; 0 if all are."""
+    if not A.size:
+        return np.zeros(A.shape[:-2], np.int32)
+    potrf = lapack("potrf", A.dtype)
+    return each_matrix(lambda a: (np.int32(potrf(a, lower=not upper)[1]),), A)[0]
+
+
+@_failing_minor.shape_rule
+def _failing_minor_rule(A: TensorBase, upper: bool) -> TensorBase:
+    check_square("linalg.cholesky", A)
+    return empty_fake(A.sizes[:-2], None, int32)
 
 
 @kernel_op("linalg", torch=False, rows=True)
@@ -289,7 +318,7 @@ def _linalg_lu_factor(A: Array) -> tuple[Array, ...]:
     k = min(A.shape[-2:])
     if not A.size:
         return A.copy(), np.zeros((*A.shape[:-2], k), np.int32)
-    factors, pivots = each_matrix(lambda a: _lapack("getrf", a.dtype)(a)[:2], A)
+    factors, pivots = each_matrix(lambda a: lapack("getrf", a.dtype)(a)[:2], A)
     return factors, (pivots + 1).astype(np.int32)
 
 

@@ -11,14 +11,16 @@ tensor([[0., 2.],
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from minitorch_compile.tensor.dispatch.declare import composite
 from minitorch_compile.tensor.dispatch.op import Tensor
+from minitorch_compile.tensor.numerics.dtype import int32
 from minitorch_compile.tensor.ops import return_types
 from minitorch_compile.tensor.ops.adjoint import adjoint
 from minitorch_compile.tensor.ops.contraction import matmul
 from minitorch_compile.tensor.ops.creation import full
+from minitorch_compile.tensor.ops.error_codes import linalg_lu_factor_ex
 from minitorch_compile.tensor.ops.factorizations import unpacked_factors
 from minitorch_compile.tensor.ops.joining import cat
 from minitorch_compile.tensor.ops.linear_algebra import linalg_householder_product
@@ -26,9 +28,34 @@ from minitorch_compile.tensor.ops.norms import linalg_matrix_norm, linalg_vector
 from minitorch_compile.tensor.ops.triangles import tril
 
 
+class _lu_with_info(NamedTuple):
+    LU: Any
+    pivots: Any
+    infos: Any
+
+
+@composite(methods=True)
+def lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:
+    """(LU, pivots) of `A`, as linalg.lu_factor gives them, of singular matrices as well; with `get_infos` also which
+    element of U's diagonal is zero, counted from 1. The older form of linalg.lu_factor_ex; `pivot` must be True.
+
+    >>> LU, pivots = torch.lu(torch.tensor([[0.0, 2.0], [4.0, 6.0]]))
+    >>> LU, pivots
+    (tensor([[4., 6.],
+            [0., 2.]]), tensor([2, 2], dtype=torch.int32))
+    """
+    found = linalg_lu_factor_ex(A, pivot=pivot)
+    return _lu_with_info(*found) if get_infos else tuple(found[:2])
+
+
 @composite()
 def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True) -> Any:
     """(P, L, U) of what `torch.linalg.lu_factor` returns; empty tensors for what is not asked for."""
+    if LU_pivots.dtype is not int32:
+        raise RuntimeError(
+            "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype. Note: this function"
+            " is intended to be used with the output produced by torch.linalg.lu_factor"
+        )
     P, L, U = unpacked_factors(LU_data, LU_pivots)
     nothing = full((0,), 0, LU_data.dtype)
     return return_types.lu_unpack(P if unpack_pivots else nothing, *((L, U) if unpack_data else (nothing, nothing)))
