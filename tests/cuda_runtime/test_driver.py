@@ -12,6 +12,10 @@ from minitorch_compile.cuda_runtime.cuda_bindings_driver import CudaBindingsDriv
 from minitorch_compile.cuda_runtime.driver import Driver, StreamHandle
 from minitorch_compile.cuda_runtime.errors import CudaError, CudaOutOfMemoryError, CudaUnavailableError
 from minitorch_compile.cuda_runtime.fake_driver import FakeDriver
+from minitorch_compile.cuda_runtime.host_allocator import CachingHostAllocator
+from minitorch_compile.cuda_runtime.sanitized_driver import sanitized
+from minitorch_compile.cuda_runtime.sanitizer import CUDASanitizerErrors
+from tests.cuda_runtime.allocator_operations import RandomOperations
 
 DRIVERS = [
     pytest.param(FakeDriver, id="fake"),
@@ -50,9 +54,8 @@ def bytes_on_device(driver: Driver, address: int, stream: StreamHandle, nbytes: 
     return host
 
 
-def pinned_array(driver: Driver, nbytes: int) -> np.ndarray:
-    address = driver.allocate_host(nbytes)
-    return np.frombuffer((ctypes.c_uint8 * nbytes).from_address(address), np.uint8)
+def host_array(address: int, nbytes: int = NBYTES) -> np.ndarray:
+    return np.ctypeslib.as_array((ctypes.c_uint8 * nbytes).from_address(address))
 
 
 class TestDriver:
@@ -96,7 +99,7 @@ class TestDriver:
         assert (bytes_on_device(driver, address, stream, 16) == 3).all()
 
     def test_pinned_memory_is_there_after_a_wait(self, driver: Driver, stream: StreamHandle, address: int) -> None:
-        pinned = pinned_array(driver, NBYTES)
+        pinned = host_array(driver.allocate_host(NBYTES))
         driver.set_memory(address, 6, NBYTES, stream)
         driver.copy_device_to_host(pinned.ctypes.data, address, NBYTES, stream)
         driver.synchronize_stream(stream)
@@ -163,3 +166,40 @@ class TestDriver:
     def test_the_default_stream_is_one_like_any_other(self, driver: Driver, address: int) -> None:
         driver.set_memory(address, 4, NBYTES, StreamHandle(0))
         assert (bytes_on_device(driver, address, StreamHandle(0)) == 4).all()
+
+    def test_random_operations_of_the_allocator_never_overlap_and_return_all(self, driver: Driver) -> None:
+        before, _ = driver.memory_info(0)
+        RandomOperations(driver, seed=0).run(300)
+        assert driver.memory_info(0)[0] == before
+
+    def test_pinned_memory_from_the_cache_comes_back_with_what_was_sent(
+        self, driver: Driver, stream: StreamHandle, address: int
+    ) -> None:
+        allocator = CachingHostAllocator(driver)
+        there, back = (allocator.allocate(NBYTES) for _ in range(2))
+        host_array(there)[:] = 5
+        driver.copy_host_to_device(address, there, NBYTES, stream)
+        driver.copy_device_to_host(back, address, NBYTES, stream)
+        for block in (there, back):
+            allocator.record_stream(block, stream)
+        driver.synchronize_stream(stream)
+        assert (host_array(back) == 5).all()
+        allocator.free(there)
+        assert allocator.allocate(NBYTES - 1) == there
+        allocator.free(there)
+        allocator.free(back)
+        allocator.empty_cache()
+
+    def test_the_sanitizer_follows_its_streams(self, driver: Driver, stream: StreamHandle, address: int) -> None:
+        watched, _ = sanitized(driver)
+        other, event = watched.create_stream(0), watched.create_event(0)
+        watched.set_memory(address, 1, NBYTES, stream)
+        watched.record_event(event, stream)
+        with pytest.raises(CUDASanitizerErrors, match="detected 1 errors"):
+            watched.set_memory(address, 3, 64, other)
+        watched.wait_event(stream, event)
+        watched.synchronize_stream(other)
+        watched.set_memory(address, 2, NBYTES, stream)
+        watched.synchronize_device(0)
+        watched.destroy_event(event)
+        watched.destroy_stream(other)
