@@ -408,8 +408,7 @@ check("01.6")
 # +         return Layout(tuple(self.sizes[d] for d in dims), tuple(self.strides[d] for d in dims))
 
 # %% tags=["wrong"] step="01.6" says="Every dimension must be named once"
-# -         if sorted(dims) != list(range(len(self.sizes))):
-# -             raise RuntimeError(f"permute: {dims} must name each dimension of {self.sizes} once")
+# -         ensure(sorted(dims) == [*range(len(self.sizes))], f"permute: {dims}: each dimension of {self.sizes} once")
 
 # %% tags=["wrong"] step="01.6" says="The offset moved by `start` cells"
 # -         return Layout(sizes, strides, self.offset + start * self.strides[dim])
@@ -428,8 +427,7 @@ check("01.6")
 # +         kept = tuple(stride for mine, stride, size in pairs)
 
 # %% tags=["wrong"] step="01.6" says="no dimension can be dropped"
-# -         if broadcast_sizes(self.sizes, sizes) != tuple(sizes):
-# -             raise RuntimeError(f"{self.sizes} does not expand to {tuple(sizes)}")
+# -         ensure(broadcast_sizes(self.sizes, sizes) == tuple(sizes), f"{self.sizes} does not expand to {tuple(sizes)}")
 # +         broadcast_sizes(self.sizes, sizes)
 
 # %% [markdown]
@@ -479,8 +477,7 @@ check("01.7")
 # -             return Layout(tuple(sizes), contiguous_strides(sizes), self.offset)
 
 # %% tags=["wrong"] step="01.7" says="No copy would help here either"
-# -         if numel(sizes) != numel(self.sizes):
-# -             raise RuntimeError(f"{self.sizes} and {tuple(sizes)} have not equally many elements")
+# -         ensure(numel(sizes) == numel(self.sizes), f"{self.sizes} and {tuple(sizes)} have not equally many elements")
 # +         if numel(sizes) != numel(self.sizes):
 # +             return None
 
@@ -556,8 +553,7 @@ check("01.8")
 # +         return np.ndarray(self.sizes, self.dtype, data, 0, [item * stride for stride in self.strides]).copy()
 
 # %% tags=["wrong"] step="01.8" says="A fake is a tensor without data"
-# -         if self.is_fake:
-# -             raise TypeError("a fake has no data: what needs numbers can't be asked while tracing")
+# -         ensure(not self.is_fake, "a fake has no data: what needs numbers can't be asked while tracing", TypeError)
 
 # %% [markdown]
 # ## 01.9 Where tensors come from

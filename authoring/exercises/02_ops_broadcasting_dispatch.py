@@ -207,7 +207,8 @@ check("02.3")
 # Otherwise it is what `promote` says of the arguments; with `floats` integers and bools then become float32. All tensors
 # among the arguments broadcast, a plain number has sizes `()`. The condition of `where` broadcasts, too, but has no say in
 # the dtype. The rows: add, sub, mul, div, neg, exp, log, sqrt, tanh, sin, cos, sigmoid, relu, maximum, eq, lt, where, clone
-# (a copy), each with a NumPy function or a lambda as its kernel. A few are written for you.
+# and detach (two copies; of the second, lesson 08 will know no derivative), each with a NumPy function or a lambda as its
+# kernel. A few are written for you.
 
 # %% step="02.4"
 class Pointwise(Op):
@@ -222,7 +223,7 @@ class Pointwise(Op):
 add = Pointwise("add", np.add)
 exp = Pointwise("exp", np.exp, floats=True)
 eq = Pointwise("eq", np.equal, dtype=np.bool_)
-# sub, mul, div, neg, log, sqrt, tanh, sin, cos, sigmoid, relu, maximum, lt, where, clone
+# sub, mul, div, neg, log, sqrt, tanh, sin, cos, sigmoid, relu, maximum, lt, where, clone, detach
 
 
 # %%
@@ -264,23 +265,15 @@ check("02.4")
 # ## 02.5 Reductions and products
 #
 # Ops in which the elements of a dimension meet. A `Reduction` is called with a tuple of dimensions and with `keepdim`: each
-# becomes 1, or is left out; `sum` of what is no float gives int64. `AlongDim` keeps sizes and dtype (softmax and
-# log_softmax, for which `log_normalized` is the kernel: it must not overflow). A `Product` multiplies matrices in the last
+# becomes 1, or is left out; `sum` of what is no float gives int64. A `Product` multiplies matrices in the last
 # two dimensions, and what is in front of them broadcasts. Unequal inner sizes, or less than two dimensions, are a
-# `RuntimeError`. The rows are `sum_`, `amax`, `softmax`, `log_softmax` and `matmul`; their names are without underscores.
+# `RuntimeError`. The rows are `sum_`, `amax` and `matmul`; their names are without underscores.
 
 # %% step="02.5"
 class Reduction(Op):
     """Over some dimensions, given as a tuple; each leaves size 1, or nothing."""
 
     def shape(self, x, dims, keepdim):
-        """Sizes and dtype of the result."""
-
-
-class AlongDim(Op):
-    """Sizes stay; the elements of one dimension depend on each other."""
-
-    def shape(self, x, dim):
         """Sizes and dtype of the result."""
 
 
@@ -291,12 +284,8 @@ class Product(Op):
         """Sizes and dtype of the result."""
 
 
-def log_normalized(x, dim):
-    """log(softmax): the greatest element becomes 0 first, so that exp can't overflow."""
-
-
 sum_ = Reduction("sum", lambda x, dims, keepdim: x.sum(dims, keepdims=keepdim))
-# amax, softmax, log_softmax, matmul
+# amax, matmul
 
 
 # %%
@@ -314,14 +303,9 @@ check("02.5")
 # -         return sizes, np.dtype(np.int64) if self is sum_ and x.dtype.kind != "f" else x.dtype
 # +         return sizes, x.dtype
 
-# %% tags=["wrong"] step="02.5" says="exp(1000) is inf"
-# -     x = x - x.max(dim, keepdims=True)
-# -     return x - np.log(np.exp(x).sum(dim, keepdims=True))
-# +     return x - np.log(np.exp(x).sum(dim, keepdims=True))
-
-# %% tags=["wrong"] step="02.5" says="The shares of one row add up to 1"
-# -     return x - np.log(np.exp(x).sum(dim, keepdims=True))
-# +     return x - np.log(np.exp(x).sum())
+# %% tags=["wrong"] step="02.5" says="which dimensions, and whether they stay"
+# - amax = Reduction("amax", lambda x, dims, keepdim: x.max(dims, keepdims=keepdim))
+# + amax = Reduction("amax", lambda x, dims, keepdim: x.max(dims[:1], keepdims=keepdim))
 
 # %% tags=["wrong"] step="02.5" says="The columns of x meet the rows of y"
 # -         if x.dim() < 2 or y.dim() < 2 or x.sizes[-1] != y.sizes[-2]:
@@ -373,8 +357,7 @@ check("02.6")
 # +         return Tensor(Storage(x.storage.data, x.dtype), layout)
 
 # %% tags=["wrong"] step="02.6" says="Layout.view gave None"
-# -         if layout is None:
-# -             raise RuntimeError(f"{self} of {x.layout} to {args} needs a copy: use reshape")
+# -         ensure(layout, f"{self} of sizes {x.sizes}, strides {x.strides} to {args} needs a copy: use reshape")
 # -         return Tensor(x.storage, layout)
 # +         return Tensor(x.storage, layout or x.layout)
 
@@ -392,8 +375,7 @@ check("02.6")
 # +         np.copyto(x.numpy(), y.numpy(), casting="unsafe")
 
 # %% tags=["wrong"] step="02.6" says="never the other way round"
-# -         if broadcast_sizes(x.sizes, y.sizes) != x.sizes:
-# -             raise RuntimeError(f"{y.sizes} does not fit into {x.sizes}")
+# -         ensure(broadcast_sizes(x.sizes, y.sizes) == x.sizes, f"{y.sizes} does not fit into {x.sizes}")
 # +         broadcast_sizes(x.sizes, y.sizes)
 
 # %% tags=["wrong"] step="02.6" says="What is written takes the dtype of the place"
@@ -401,12 +383,10 @@ check("02.6")
 # +             np.copyto(x.numpy(), y.numpy())
 
 # %% tags=["wrong"] step="02.6" says="Look at the sizes before you count"
-# -         if broadcast_sizes(x.sizes, y.sizes) != x.sizes:
-# -             raise RuntimeError(f"{y.sizes} does not fit into {x.sizes}")
+# -         ensure(broadcast_sizes(x.sizes, y.sizes) == x.sizes, f"{y.sizes} does not fit into {x.sizes}")
 # -         x.storage.version += 1
 # +         x.storage.version += 1
-# +         if broadcast_sizes(x.sizes, y.sizes) != x.sizes:
-# +             raise RuntimeError(f"{y.sizes} does not fit into {x.sizes}")
+# +         ensure(broadcast_sizes(x.sizes, y.sizes) == x.sizes, f"{y.sizes} does not fit into {x.sizes}")
 
 # %% [markdown]
 # ## 02.7 Dimensions and sizes as users give them
@@ -466,8 +446,7 @@ check("02.7")
 # +         sizes = tuple([x.numel() if n == -1 else n for n in sizes])
 
 # %% tags=["wrong"] step="02.7" says="-1 could be any number"
-# -         if not known:
-# -             raise RuntimeError(f"reshape to {sizes}: with a size of 0, -1 can be any number")
+# -         ensure(known, f"reshape to {sizes}: with a size of 0, -1 can be any number")
 
 # %% tags=["wrong"] step="02.7" says="A copy was made where strides would have done"
 # -     return view(x if x.layout.view(sizes) else clone(x), sizes)
@@ -511,8 +490,7 @@ check("02.8")
 # +             x = slice_(x, dim, start, stop) if (start, stop, step) != (0, size, 1) else x
 
 # %% tags=["wrong"] step="02.8" says="no negative steps"
-# -         if step < 0:
-# -             raise ValueError("step must be greater than zero")
+# -             ensure(step > 0, "step must be greater than zero", ValueError)
 
 # %% tags=["wrong"] step="02.8" says="None uses up no dimension of x"
 # -             sizes.append(1)
@@ -538,7 +516,10 @@ check("02.8")
 # is t among zeros, in a dimension of that size, from `start` on; the parts are added up. (`accumulate` and `reduce`, of
 # `itertools` and `functools`, are imported.) `power(x, n)` is repeated
 # multiplication for n = 1, 2, 3, ...; all else is a `NotImplementedError`. `gelu` is
-# x sigmoid(1.5957691216 (x + 0.044715 x^3)). `in_place(op)` makes of `add` what `x.add_(y)` does, which returns x.
+# x sigmoid(1.5957691216 (x + 0.044715 x^3)). `softmax` are the shares of a row that are proportional to exp(x), and
+# `log_softmax` is its logarithm, x - log(sum(exp(x))) along `dim`; but exp(1000) is inf, and the shares are the same if one
+# number is subtracted from the whole row. Take the greatest, `max_over(x, dim, True)`, and `detach` it: then a gradient
+# takes it for a plain number. `in_place(op)` makes of `add` what `x.add_(y)` does, which returns x.
 # Operators such as `+` and `**` already work on your tensors: the last lines of the file make methods of all functions.
 
 # %% step="02.9"
@@ -552,6 +533,14 @@ def power(x, n):
 
 def gelu(x):
     """x times about the share of a normal distribution that lies below x (Hendrycks and Gimpel, 2016)."""
+
+
+def log_softmax(x, dim):
+    """log(softmax). The greatest becomes 0 first, so that exp can't overflow; which number is subtracted changes nothing."""
+
+
+def softmax(x, dim):
+    """The shares: along dim they add up to 1."""
 
 
 def in_place(op):
@@ -573,12 +562,22 @@ check("02.9")
 # +     return x if n == 1 else power(x, n - 1) * power(x, n - 1)
 
 # %% tags=["wrong"] step="02.9" says="rather than go on for ever"
-# -     if type(n) is not int or n < 1:
-# -         raise NotImplementedError(f"x ** {n}: only 1, 2, 3, ...")
+# -     ensure(type(n) is int and n > 0, f"x ** {n}: only 1, 2, 3, ...", NotImplementedError)
 
 # %% tags=["wrong"] step="02.9" says="and 2 sqrt(2 / pi) is 1.5957691216"
 # -     return x * sigmoid(1.5957691216 * (x + 0.044715 * x**3))
 # +     return x * sigmoid(x + 0.044715 * x**3)
+
+# %% tags=["wrong"] step="02.9" says="exp(1000) is inf"
+# -     x = x - detach(max_over(x, dim, True))
+
+# %% tags=["wrong"] step="02.9" says="The shares of one row add up to 1"
+# -     return x - log(sum(exp(x), dim, True))
+# +     return x - log(sum(exp(x)))
+
+# %% tags=["wrong"] step="02.9" says="to a gradient it is a plain number"
+# -     x = x - detach(max_over(x, dim, True))
+# +     x = x - max_over(x, dim, True)
 
 # %% tags=["wrong"] step="02.9" says="The result has to be written into x"
 # -     return lambda x, y: copy_(x, op(x, y))

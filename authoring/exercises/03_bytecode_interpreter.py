@@ -1,8 +1,8 @@
 # %% [markdown]
 # # 03 Exercises: a bytecode interpreter
 #
-# Ten exercises, two hours and a half: one about the package's interpreter, twelve minutes, and nine steps of your own
-# `mini/interpreter.py`, two hours and a quarter. Each is a sentence, a signature, an example and a check. Write your
+# Eleven exercises, two hours and three quarters: one about the package's interpreter, twelve minutes, and ten steps of your own
+# `mini/interpreter.py`, two hours and a half. Each is a sentence, a signature, an example and a check. Write your
 # answer in place of the `raise` line or the `...`, run the cell, run the check below it. If you are stuck,
 # `hint("03.1")` gives the first of three hints, and calling it again the next; hints cost nothing.
 
@@ -745,6 +745,39 @@ if passed("03.10"):
 # -             self.push((yield self.outcome[1]))
 # +         if self.run()[0] == "yield":
 # +             self.push((yield self.outcome[1]))
+
+# %% [markdown]
+# ## 03.11 The function behind a call
+#
+# `behind(function, args)` gives the Python function that a call will run, and all arguments that it gets: for a method the
+# object is among them, and also for an object that is callable because its class has a `__call__` written in Python. For
+# whatever is written in C it gives None and `args`. Calling a class is written in C, too. `behind(model.forward, (x,))` is
+# `(Model.forward, (model, x))`. Your tracer will ask that of each call, to go into it, and your hook, to take it over.
+
+
+# %% step="03.11"
+def behind(function, args):
+    """The Python function that a call will run, and all its arguments; None for what is written in C."""
+
+
+# %%
+check("03.11")
+
+# %% tags=["wrong"] step="03.11" says="Calling a method calls its function"
+# - return behind(function.__func__, (function.__self__, *args))
+# + return behind(function.__func__, args)
+
+# %% tags=["wrong"] step="03.11" says="Calling an object calls its class's"
+# - return (call, (function, *args)) if isinstance(call, types.FunctionType) else (None, args)
+# + return None, args
+
+# %% tags=["wrong"] step="03.11" says="No frame of Python is made for this call"
+# - return (call, (function, *args)) if isinstance(call, types.FunctionType) else (None, args)
+# + return call, (function, *args)
+
+# %% tags=["wrong"] step="03.11" says="may be anything that can be called"
+# - return behind(function.__func__, (function.__self__, *args))
+# + return function.__func__, (function.__self__, *args)
 
 # %% [markdown]
 # Save the notebook, and see where you stand:

@@ -173,7 +173,7 @@ def merge_common_subexpressions(graph):
 # %% [markdown]
 # ## 04.2 Nodes and graphs
 #
-# A `Node` has a name, an op (or the text `"input"` or `"constant"`), arguments, some of which are nodes, and a fake, its
+# A `Node` has a name, an op (or the text `"input"`), arguments, some of which are nodes, and a fake, its
 # `value`. `str(node)` is the name. `inputs` are those of its arguments that are nodes, `writes` says whether its op is of
 # the class `Write`. A `Graph` has lists of `inputs`, `nodes` and `outputs`. `add(op, args, value)` makes a node, puts it at
 # the end of its list and gives it. Names are the op's, counted: `add`, `add1`, `add2`; the inputs are `x0`, `x1`.
@@ -181,7 +181,7 @@ def merge_common_subexpressions(graph):
 
 # %% step="04.2"
 class Node:
-    """One call: an op (or "input", or "constant"), arguments that may be nodes, and a fake of the result."""
+    """One call: an op (or "input"), arguments that may be nodes, and a fake of the result."""
 
     inputs = property(lambda self: ...)
     writes = property(lambda self: ...)
@@ -196,8 +196,8 @@ class Node:
 class Graph:
     """Inputs, calls in the order in which they are made, and what of it is given back."""
 
-    def __init__(self):
-        ...
+    def __init__(self, inputs=(), nodes=(), outputs=()):
+        """Lists of these; and `counts`, in which nothing is counted yet."""
 
     def add(self, op, args, value):
         """A new node at the end, its name the op's: add, add1, add2; the inputs are x0, x1."""
@@ -226,7 +226,7 @@ check("04.2")
 # ## 04.3 What a graph means, and what it can do without
 #
 # `run(*values, step=...)` gives the list of the outputs for these inputs. A node stands for its value, everything else for
-# itself; the value of a constant is its argument. All other nodes are computed by `step(node, args)`, where `args` are the
+# itself. The nodes are computed one after the other by `step(node, args)`, where `args` are the
 # values of its arguments. By default that calls the op. Whoever gives another step has another interpreter of graphs: the
 # decompositions, the derivatives and the lowering of your stack will be such steps.
 #
@@ -245,13 +245,9 @@ def without_dead_code(self):
 # %%
 check("04.3")
 
-# %% tags=["wrong"] step="04.3" says="A constant is no call"
-# -             known[node] = args[0] if node.op == "constant" else step(node, args)
-# +             known[node] = step(node, args) if node.op != "constant" or step.__name__ == "step" else args[0]
-
 # %% tags=["wrong"] step="04.3" says="`step(node, args)` computes each call"
-# -             known[node] = args[0] if node.op == "constant" else step(node, args)
-# +             known[node] = args[0] if node.op == "constant" else node.op(*args)
+# -             known[node] = step(node, args)
+# +             known[node] = node.op(*args)
 
 # %% tags=["wrong"] step="04.3" says="and anything else for itself"
 # -         return [known[node] if isinstance(node, Node) else node for node in self.outputs]
@@ -271,10 +267,10 @@ check("04.3")
 # `Record` is a layer: each call of an op comes to `call(op, args)`. While it is entered, the program holds fakes.
 # `node_of[id(fake)]` is the node that made one. `input(tensor)` makes an input, and gives a fake of the tensor's sizes,
 # dtype, strides (`layout`) and `requires_grad`; it is a new one, even if the tensor is a fake. `node(arg)` is what stands for
-# an argument: the node of a tensor, and anything else as it is. A tensor without a node is a constant: a node
-# `"constant"` whose argument it is, and whose value is a fake of it.
+# an argument: the node of a tensor, and anything else as it is. A tensor that has no node comes from outside, and no later
+# call could give another one in its place: that is a RuntimeError.
 #
-# `call` runs the op on fakes, also where a real tensor was given, adds a node, and gives the result's fake. A `Write` gives
+# `call` runs the op on fakes, adds a node, and gives the result's fake. A `Write` gives
 # its first argument, which keeps its node. `trace(function, *examples)` is the graph of a function of tensors that gives a
 # tensor, or a list or tuple of them; without dead code. (`new(op, args, value)` is a help: a node, with a fake made of the
 # value if it isn't one.)
@@ -294,7 +290,7 @@ class Record(Layer):
         ...
 
     def node(self, arg):
-        """What stands for an argument in the graph. A tensor that nobody has met yet is a constant."""
+        """What stands for an argument in the graph."""
 
     def call(self, op, args):
         ...
@@ -323,17 +319,10 @@ if passed("04.2") and passed("04.3") and passed("04.4"):
 # -             self.graph.add(op, nodes, value)
 # -             return args[0]  # which keeps its node
 
-# %% tags=["wrong"] step="04.4" says="It is one node, however often it is used"
-# -         if isinstance(arg, Tensor) and id(arg) not in self.node_of:
-# -             self.node_of[id(arg)] = self.new("constant", (arg,), arg)
+# %% tags=["wrong"] step="04.4" says="No call could give another one in its place"
+# -         ensure(not isinstance(arg, Tensor) or id(arg) in self.node_of, "a tensor that is no argument of the graph")
 # -         return self.node_of[id(arg)] if isinstance(arg, Tensor) else arg
-# +         if isinstance(arg, Tensor) and id(arg) not in self.node_of:
-# +             return self.new("constant", (arg,), arg)
-# +         return self.node_of[id(arg)] if isinstance(arg, Tensor) else arg
-
-# %% tags=["wrong"] step="04.4" says="Tracing computes nothing"
-# -         value = op(*[node.value if isinstance(node, Node) else node for node in nodes])
-# +         value = op(*args)
+# +         return self.node_of.get(id(arg), arg)
 
 # %% tags=["wrong"] step="04.4" says="a node that none of them needs goes away"
 # -     return record.graph.without_dead_code()
@@ -398,23 +387,16 @@ check("04.5")
 # %% [markdown]
 # ## 04.6 To the end, or to a break
 #
-# Two methods more of `Trace`. `run(most)` does instructions, within the layer, until the frame has an outcome, or `most` are
+# A method more of `Trace`. `run(most)` does instructions, within the layer, until the frame has an outcome, or `most` are
 # done. If anything is raised, the instruction must be as if it had never begun. It may be a call that has recorded nodes,
 # appended to lists and used up iterators before it met what it can't do. Nothing of that is real, since the trace changes
 # copies only. So what it has begun need not be undone: give all of it up, and trace again, from the frame where the trace
 # began, as many instructions as were done. (Dynamo restarts, too, when a graph breaks.) `self.reason` is the exception.
-#
-# `change(container)` is for lists and dictionaries that are about to be written to: if one came from outside, it is noted,
-# `self.changed[id(container)] = container`, so that the real one is changed, too, when the graph has run.
 
 
 # %% step="04.6"
 def run(self, most=math.inf):
     """To the end of the frame, or before the instruction that breaks: what it had begun goes, by tracing anew up to it."""
-
-
-def change(self, container):
-    """A list or dict is about to be written to. If it came from outside, the real one must be changed, too."""
 
 
 # %%
@@ -445,11 +427,6 @@ check("04.6")
 # +                 self.frame.step()
 # +                 done += 1
 
-# %% tags=["wrong"] step="04.6" says="A list that the trace has made is nobody else's"
-# -         if self.guards.source_of(container):
-# -             self.changed[id(container)] = container
-# +         self.changed[id(container)] = container
-
 # %% [markdown]
 # ## 04.7 Now or later
 #
@@ -462,8 +439,9 @@ check("04.6")
 #   from `fixed(self.globals).item(name)`.
 # - A method of a `Tensor`, or what is of the module `mini.ops`, goes into the graph: it is just called. But if its name is
 #   in `NEEDS_DATA`, it is a `Break`, which names it.
-# - Python functions and methods are gone into: `self.inline(function, args, kwargs)`. Of an object whose type has a
-#   `__call__` in Python, that method is read, `self.attribute(function, "__call__")`, and applied.
+# - What Python code is behind a call is gone into: `behind(function, args)`, of your `interpreter.py`, gives the function and
+#   all of its arguments, also of a method, or of an object whose class has a `__call__`; `self.inline(function, args, kwargs)`.
+#   Of what is written in C it gives None.
 # - All else is `self.compute(function, owner, args, kwargs)`, where the owner is the function's `__self__`, or None.
 
 
@@ -489,10 +467,8 @@ check("04.7")
 # +             return args[0][args[1]]
 
 # %% tags=["wrong"] step="04.7" says="each is Python code"
-# -         if isinstance(type(function).__call__, types.FunctionType):
-# -             return self.apply(self.attribute(function, "__call__"), *args, **kwargs)
-# -         return self.compute(function, owner, args, kwargs)
-# +         return self.compute(function, owner, args, kwargs)
+# -         python, slots = behind(function, args)
+# +         python, slots = function if isinstance(function, types.FunctionType) else None, args
 
 # %% tags=["wrong"] step="04.7" says="bind it first"
 # -         if isinstance(function, types.MethodDescriptorType):  # list.append(items, item)
@@ -538,7 +514,8 @@ check("04.8")
 # - Functions that `map`, `max`, `min`, `sorted` or a method `sort` would call are replaced: `self.callback(v)` of each
 #   argument comes back to `apply`.
 # - If a list or dict is written to (the first argument of a function in `WRITES`, or the owner of a method in `MUTATORS`),
-#   say `self.trace.change(container)`. Otherwise, if `self.asks(function, values)`, an object from outside would have to
+#   it is noted if it came from outside (`self.trace.guards.source_of(container)`): `self.trace.changed[id(container)] =
+#   container`, so that the real one is changed, too, when the graph has run. Otherwise, if `self.asks(function, values)`, an object from outside would have to
 #   answer, and it is a `Break`. Otherwise, if the function isn't in `PURE`, nor a method of a list, dict, tuple, str, int or
 #   float, it is a `Break`, too.
 # - Each argument that is an `Items` is kept before the call: it may be used up.
@@ -572,8 +549,14 @@ check("04.9")
 # +             pass
 
 # %% tags=["wrong"] step="04.9" says="Python changes the trace's copy"
-# -             self.trace.change(container)
+# -             if self.trace.guards.source_of(container):  # from outside: the real one must be changed, too
+# -                 self.trace.changed[id(container)] = container
 # +             pass
+
+# %% tags=["wrong"] step="04.9" says="A list that the trace has made is nobody else's"
+# -             if self.trace.guards.source_of(container):  # from outside: the real one must be changed, too
+# -                 self.trace.changed[id(container)] = container
+# +             self.trace.changed[id(container)] = container
 
 # %% tags=["wrong"] step="04.9" says="leave an Items as it is"
 # -         if function in (iter, *ITERATORS) and not isinstance(result, (Items, types.GeneratorType)):

@@ -155,8 +155,7 @@ check("08.3")
 # +         return [p if p is None else sum_to(g, arg.sizes) for g, arg, p in wanted]
 
 # %% tags=["wrong"] step="08.3" says="it was walked a second time"
-# -         if self.args is None:
-# -             raise RuntimeError(f"{self.op}: walked a second time, after what it kept was freed")
+# -         ops.ensure(self.args is not None, f"{self.op}: walked a second time, after what it kept was freed")
 
 # %% [markdown]
 # ## 08.4 The tape is a layer
@@ -260,7 +259,7 @@ check("08.5")
 # %% [markdown]
 # ## 08.6 Derivatives over dimensions
 #
-# The other half of the table: `sum_` (arguments x, dims, keepdim), `amax` (the same), `softmax` and `log_softmax` (x, dim),
+# The other half of the table: `sum_` (arguments x, dims, keepdim), `amax` (the same),
 # `matmul`, `view` (x, sizes), `expand`, `permute` (x, dims), `slice_` (x, dim, start, stop, step) and `slice_backward` (x, dim,
 # size, start, step: x among zeros, at start, start + step, ...). Each is a line, but for `amax_backward`, in which all elements
 # that are the largest share the gradient. `kept(x, reduced, dims)` is of use for both reductions: what was reduced, with its
@@ -288,10 +287,6 @@ check("08.6")
 # %% tags=["wrong"] step="08.6" says="Give g its dimensions back first"
 # -     ops.sum_: lambda g, _out, _x, dims, keepdim: [ops.expand_to(kept(_x, g, dims), _x.sizes)],
 # +     ops.sum_: lambda g, _out, _x, dims, keepdim: [ops.expand_to(g, _x.sizes)],
-
-# %% tags=["wrong"] step="08.6" says="since they add up to 1"
-# -     ops.softmax: lambda g, out, _x, dim: [out * (g - (g * out).sum(dim, True))],
-# +     ops.softmax: lambda g, out, _x, dim: [out * (1 - out) * g],
 
 # %% tags=["wrong"] step="08.6" says="share the gradient: divide by how many"
 # -     return [mask * (kept(x, g, dims) / ops.sum_(mask, dims, True))]
@@ -433,8 +428,7 @@ if passed("08.9"):
 # +             leaf.grad = part
 
 # %% tags=["wrong"] step="08.9" says="Of two, there are two"
-# -     if loss.numel() != 1:
-# -         raise RuntimeError(f"a gradient is of one number, this tensor has sizes {loss.sizes}")
+# -     ops.ensure(loss.numel() == 1, f"a gradient is of one number, this tensor has sizes {loss.sizes}")
 
 # %% tags=["wrong"] step="08.9" says="It has no history of its own"
 # -     with no_grad():

@@ -219,13 +219,13 @@ check("10.4")
 # %% [markdown]
 # ## 10.5 What names dimensions
 #
-# The other half of the class. `moved(op, rank, value, *rest)` calls an op that names dimensions or sizes on a value which has
-# one dimension more, in front, than its caller knows of. `Reduction`s get (dims, keepdim), an `AlongDim` gets a dim that may be
-# negative (`wrap(dim, rank)` counts it from the front), `ops.permute` gets all dims, `ops.view` and `expand` sizes, `ops.slice_`
+# The other half of the class. `moved(op, value, *rest)` calls an op that names dimensions or sizes on a value which has
+# one dimension more, in front, than its caller knows of. `Reduction`s get (dims, keepdim), `ops.permute` gets all dims,
+# `ops.view` and `expand` sizes, `ops.slice_`
 # and `ops.slice_backward` a dim and numbers. Any other op names nothing. Mind that `expand` can add dimensions.
 
 # %% step="10.5"
-def moved(self, op, rank, value, *rest):
+def moved(self, op, value, *rest):
     """An op that names dimensions or sizes: there is one more in front than its caller knows."""
 
 
@@ -235,10 +235,6 @@ check("10.5")
 # %% tags=["wrong"] step="10.5" says="examples are not mixed"
 # -             return op(value, tuple([d + 1 for d in rest[0]]), rest[1])
 # +             return op(value, rest[0], rest[1])
-
-# %% tags=["wrong"] step="10.5" says="but -1 + 1 is the batch"
-# -             return op(value, wrap(rest[0], rank) + 1)
-# +             return op(value, rest[0] + 1)
 
 # %% tags=["wrong"] step="10.5" says="align value to the new rank first"
 # -             return op(self.aligned(value, len(rest[0])) if op is expand else value, (value.sizes[0], *rest[0]))
@@ -285,8 +281,8 @@ check("10.6")
 # +         return result.value if layer.owns(result) else result
 
 # %% tags=["wrong"] step="10.6" says="there is at least one"
-# -         if len(sizes) != 1:
-# +         if not sizes:
+# -         ops.ensure(len(sizes) == 1, f"vmap: the batch has one size, not {sorted(sizes)}", ValueError)
+# +         ops.ensure(not sizes, "vmap: no argument has a batch", ValueError)
 
 # %% [markdown]
 # ## 10.7 Forwards, by two passes back

@@ -228,15 +228,15 @@ def within(joint, limit):
 # `Functional(graph)` will be a graph without writes. Its constructor keeps `graph`, and as `inputs` the fakes of the graph's
 # inputs (`node.value`), and finds out who shares memory with whom. `path` has for each node a pair: the node whose memory it
 # shares, and a tuple of views (op, the rest of its arguments), from that memory outwards. `written`: the indices of the inputs
-# whose memory is written to. `aliases`: for each output that shares an input's memory, its index and its path. `computed`: the
-# nodes of all other outputs. A write into memory of a node whose op is `"constant"` is a RuntimeError.
+# whose memory is written to. `computed`: the outputs that share no input's memory. All others are views of inputs, or inputs:
+# they are made anew at each call.
 
 # %% step="11.3"
 class Functional:
     """A graph without writes. `outputs` may be views of inputs: then a call makes these views anew."""
 
     def __init__(self, graph):
-        """Sets graph, inputs, path, written, aliases and computed."""
+        """Sets graph, inputs, path, written and computed."""
 
 
 # %%
@@ -255,25 +255,24 @@ check("11.3")
 # +         written = {node.args[0] for node in graph.nodes if node.writes}
 
 # %% tags=["wrong"] step="11.3" says="made anew at each call"
-# -         self.aliases = {i: path for i, path in enumerate(paths) if path[0] in graph.inputs}
-# +         self.aliases = {i: path for i, path in enumerate(paths) if path[0] in graph.inputs and path[1]}
-
-# %% tags=["wrong"] step="11.3" says="the write would be lost"
-# -         if any(node.op == "constant" for node in written):
-# -             raise RuntimeError("a tensor is written to that is no argument of the graph")
+# -         self.computed = [node for node in graph.outputs if self.path[node][0] not in graph.inputs]
+# +         self.computed = [node for node in graph.outputs if node not in graph.inputs]
 
 # %% [markdown]
 # ## 11.4 A call without writes
 #
-# `f(*values)` runs the graph and writes to nothing. In `now` it has the newest value of each memory; a node's value is its views,
-# followed from `now[base]`. A write makes a new value of the memory: `replaced(now[base], views, new)`, with what is written in
+# `f(*values)` runs the graph and writes to nothing. In `now` it has the newest value of each memory. `value(node, now, batch)` is
+# a node's: its views, in the numbers of a call (`at(views, batch)`), followed from `now[base]`. A write makes a new value of the memory: `replaced(now[base], views, new)`, with what is written in
 # the dtype and sizes of what it is written into, cloned. Result: the values of `computed`, then of the inputs in `written`.
 # `f.finish(inputs, results)` gives the program's outputs: it copies the new values into the arguments, and then makes the
-# outputs that are views of them. `follow(base, views)` and `replaced` come in the next step.
+# outputs that are views of them, at the batch `batch_of(self.inputs, inputs)`. `follow(base, views)` and `replaced` come in the next step.
 
 # %% step="11.4"
 def __call__(self, *values):
     """The outputs that are no views of inputs, and the last values of inputs that were written to."""
+
+def value(self, node, now, batch=None):
+    """Its views, followed from the newest value of its memory; what they are given in the numbers of a call."""
 
 def finish(self, inputs, results):
     """Write back, and put views of inputs among the outputs."""
@@ -300,9 +299,9 @@ check("11.4")
 
 # %% tags=["wrong"] step="11.4" says="A view made before the write sees it"
 # -             elif not isinstance(node.op, View):
-# -                 now[node] = args[0] if node.op == "constant" else node.op(*args)
+# -                 now[node] = node.op(*args)
 # +             else:
-# +                 now[node] = args[0] if node.op == "constant" else node.op(*args)
+# +                 now[node] = node.op(*args)
 # +                 self.path[node] = (node, ())
 
 # %% [markdown]
@@ -331,8 +330,7 @@ check("11.5")
 # +     if True:
 
 # %% tags=["wrong"] step="11.5" says="which value does it have"
-# -     if op is ops.expand:
-# -         raise RuntimeError("several elements of this view are one in memory: what is written to it is not clear")
+# -     ops.ensure(op is not ops.expand, "several elements of this view are one in memory: what is written is not clear")
 
 # %% tags=["wrong"] step="11.5" says="then put that part back"
 # -     part = replaced(follow(base, views[:1]), rest, value)
@@ -411,7 +409,7 @@ check("11.7")
 #
 # `partition(joint, count)` gives two graphs. The first gets the inputs and gives the outputs, then what is saved; the second gets
 # what is saved, then the tangents, and gives the gradients. What the second needs and is not given, it makes again: the same nodes
-# stand in both. A `Graph()` has `inputs`, `nodes` and `outputs`, and `without_dead_code()`, which returns it.
+# stand in both. A graph is made as `Graph(inputs, nodes, outputs)`, and has `without_dead_code()`, which returns it.
 
 # %% step="11.8"
 def partition(joint, count):
@@ -422,16 +420,16 @@ def partition(joint, count):
 check("11.8")
 
 # %% tags=["wrong"] step="11.8" says="it must make again"
-# -     backward.nodes = [node for node in joint.nodes if node not in saved]
-# +     backward.nodes = [node for node in joint.nodes if node in late]
+# -     backward = Graph(saved + tangents, [node for node in joint.nodes if node not in saved], joint.outputs[count:])
+# +     backward = Graph(saved + tangents, [node for node in joint.nodes if node in late], joint.outputs[count:])
 
 # %% tags=["wrong"] step="11.8" says="The outputs, then what is saved"
-# -     forward.inputs, forward.outputs = inputs, joint.outputs[:count] + saved
-# +     forward.inputs, forward.outputs = inputs, joint.outputs[:count]
+# -     forward = Graph(inputs, [node for node in joint.nodes if node not in late], joint.outputs[:count] + saved)
+# +     forward = Graph(inputs, [node for node in joint.nodes if node not in late], joint.outputs[:count])
 
 # %% tags=["wrong"] step="11.8" says="then the tangents"
-# -     backward.inputs, backward.outputs = saved + tangents, joint.outputs[count:]
-# +     backward.inputs, backward.outputs = tangents + saved, joint.outputs[count:]
+# -     backward = Graph(saved + tangents, [node for node in joint.nodes if node not in saved], joint.outputs[count:])
+# +     backward = Graph(tangents + saved, [node for node in joint.nodes if node not in saved], joint.outputs[count:])
 
 # %% tags=["wrong"] step="11.8" says="Dead code is left"
 # -     return forward.without_dead_code(), backward.without_dead_code()
@@ -492,16 +490,16 @@ check("11.9")
 # -             raise RuntimeError("a compiled call: what its gradient needs was written to after it was computed")
 
 # %% tags=["wrong"] step="11.9" says="Say so"
-# -         if self.kept is None:
-# -             raise RuntimeError("a compiled call: walked a second time, after what it kept was freed")
+# -         ops.ensure(self.kept is not None, "a compiled call: walked a second time, after what it kept was freed")
 
 # %% [markdown]
 # ## 11.10 A backend
 #
 # All parts together. `aot(compiler)` is a backend: it gets a graph, and gives a function of real tensors. `compiler` gets graphs
-# without writes, and gives functions; it need not know of gradients. If no input requires grad, there is one graph. Else there are
-# two, and a call runs the first in `no_grad`, keeps what is saved, and, if `Tape.enabled`, puts the results that can have a
-# gradient on the tape. The results of a graph are its computed outputs *and* its written inputs; `finish` makes the rest.
+# without writes, and gives functions; it need not know of gradients. The second graph of a partition has no outputs if no input
+# requires grad: then the compiler is not given it. A call runs the first in `no_grad`, keeps what is saved, and, if
+# `Tape.enabled` and there is a second, puts the results that can have a gradient on the tape. The results of a graph are its
+# computed outputs *and* its written inputs; `finish` makes the rest.
 
 # %% step="11.10"
 def aot(compiler):
@@ -527,17 +525,22 @@ if passed("11.10"):
         print(half)
 
 # %% tags=["wrong"] step="11.10" says="Nothing is noted while"
-# -             if Tape.enabled:
-# +             if True:
+# -             if Tape.enabled and run_back:
+# +             if run_back:
 
 # %% tags=["wrong"] step="11.10" says="does not depend on anything"
 # -                     if f.differentiable[i]:
 # +                     if True:
 
 # %% tags=["wrong"] step="11.10" says="Writes became values before that"
-# -             run = compiler(trace(f, *f.inputs, position=0))
-# -             return lambda *inputs: f.finish(inputs, run(*inputs))
+# -         run, run_back = compiler(forward), compiler(backward) if backward.outputs else None
+# +         if not backward.outputs:
 # +             return compiler(graph)
+# +         run, run_back = compiler(forward), compiler(backward)
+
+# %% tags=["wrong"] step="11.10" says="One, or a forward and a backward"
+# -         run, run_back = compiler(forward), compiler(backward) if backward.outputs else None
+# +         run, run_back = compiler(forward), compiler(backward)
 
 # %% tags=["wrong"] step="11.10" says="finish puts them there"
 # -             return f.finish(inputs, outputs)

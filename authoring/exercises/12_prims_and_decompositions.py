@@ -326,21 +326,12 @@ def merge_addmm(graph):
 # ## 12.5 The rules of your own stack
 #
 # `DECOMPOSITIONS` has for each op that is no prim a function of the same arguments, which calls other ops: sub, neg, sigmoid,
-# relu, clone, view, softmax and log_softmax. `ops.view(x, sizes)` becomes `ops.regroup(x, sizes)`, which means the same and
-# never asks how memory lies; clone gives x itself, as nothing is ever written to here. Write the softmaxes for numbers of any
-# size, along dimension `dim`: `x.amax(dim, True)` is the greatest of each row, with size 1 left in its place. Dtypes have to
-# be the op's own: an int32 minus 2 is an int32.
+# relu, clone, detach and view. `ops.view(x, sizes)` becomes `ops.regroup(x, sizes)`, which means the same and
+# never asks how memory lies; clone and detach give x itself, as nothing is ever written to here, and no gradient is asked
+# for any more. Dtypes have to be the op's own: an int32 minus 2 is an int32.
 
 
 # %% step="12.5"
-def shifted(x, dim):
-    """Less the greatest: e to the power of it is 1 at most, and softmax stays the same."""
-
-
-def softmax(x, dim):
-    """e to the power of each, divided by their sum along dim."""
-
-
 DECOMPOSITIONS = {
     ops.neg: lambda x: x * -1,
 }
@@ -352,17 +343,13 @@ check("12.5")
 # -     ops.sub: lambda x, y: x + y * -1,
 # +     ops.sub: lambda x, y: ops.add(x, ops.mul(y, -1)),
 
-# %% tags=["wrong"] step="12.5" says="inf / inf is NaN"
-# -     powers = shifted(x, dim).exp()
-# +     powers = x.exp()
+# %% tags=["wrong"] step="12.5" says="e^-x, not e^x, is right here"
+# -     ops.sigmoid: lambda x: 1 / (1 + (-x).exp()),
+# +     ops.sigmoid: lambda x: x.exp() / (1 + x.exp()),
 
-# %% tags=["wrong"] step="12.5" says="take the logarithm of the sum"
-# -     ops.log_softmax: lambda x, dim: shifted(x, dim) - shifted(x, dim).exp().sum(dim, True).log(),
-# +     ops.log_softmax: lambda x, dim: softmax(x, dim).log(),
-
-# %% tags=["wrong"] step="12.5" says="keep their dimension"
-# -     return powers / powers.sum(dim, True)
-# +     return powers / powers.sum()
+# %% tags=["wrong"] step="12.5" says="the same elements in the same order"
+# -     ops.view: lambda x, sizes: ops.regroup(x, sizes),
+# +     ops.view: lambda x, sizes: ops.regroup(x.t(), sizes),
 
 # %% tags=["wrong"] step="12.5" says="one for each op that is no prim"
 # -     ops.clone: lambda x: x,
@@ -449,8 +436,8 @@ check("12.7")
 # +     return trace(run, *[node.value for node in graph.inputs], position=0)
 
 # %% tags=["wrong"] step="12.7" says="would take them for one"
-# -     if writes:
-# +     if not graph.nodes:
+# -     ops.ensure(not writes, f"decompose: {writes} write into tensors: use Functional(graph)")
+# +     ops.ensure(graph.nodes, "decompose: nothing to do")
 
 # %% tags=["wrong"] step="12.7" says="in their order"
 # -             return graph.run(*inputs)

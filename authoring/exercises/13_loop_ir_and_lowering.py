@@ -572,9 +572,11 @@ check("13.8")
 # ## 13.9 Loops
 #
 # A `Loop` fills a buffer: over `sizes`, and for each element inside over `reduced`, if it is a reduction ("sum" or "amax").
-# `variables()` gives two tuples of formulas: i0, i1, ... for the dimensions of `sizes` and j0, j1, ... for those of `reduced`.
-# Where a size is 1, the formula is just 0; `variables(letter, sizes)` of `mini.index` does that. `reads()` gives what the body reads, as pairs of a buffer and an index in these
-# variables: the body takes one index, the elements' followed by the reduced one.
+# `index()` gives what its body is run for, a tuple of formulas: i0, i1, ... for the dimensions of `sizes`, then j0, j1, ... for
+# those of `reduced`. Where a size is 1, the formula is just 0; `variables(letter, sizes)` of `mini.index` does that. The lesson
+# after this one has loops in a group, which goes over `rows` and inside of each over the rest: `index(rows)` has as many i's as
+# there are rows' dimensions, and j's for all others. `reads(rows)` gives what the body reads, as pairs of a buffer and an index
+# in these variables.
 
 
 # %% step="13.9"
@@ -584,28 +586,32 @@ class Loop:
     def __init__(self, buffer, sizes, body, reduced=(), reduction=None):
         self.buffer, self.sizes, self.body, self.reduced, self.reduction = buffer, sizes, body, reduced, reduction
 
-    def variables(self):
-        """i0, i1, ... for the elements and j0, j1, ... for what is reduced."""
+    def index(self, rows=None):
+        """Its variables: i0, i1, ... for these rows, or else for its elements; j0, j1, ... for what is inside of them."""
 
-    def reads(self):
-        """Pairs of a buffer and an index."""
+    def reads(self, rows=None):
+        """Pairs of a buffer and an index, in these variables."""
 
 
 # %%
 check("13.9")
 
 # %% tags=["wrong"] step="13.9" says="where the size is 1, the index is 0"
-# -         return variables("i", self.sizes), variables("j", self.reduced)
-# +         return variables("i", self.sizes), variables("i", self.reduced)
+# -         return variables("i", sizes[:count]) + variables("j", sizes[count:])
+# +         return variables("i", sizes[:count]) + variables("i", sizes[count:])
 
 # %% tags=["wrong"] step="13.9" says="A variable knows how many values it takes"
-# -         return variables("i", self.sizes), variables("j", self.reduced)
-# +         wider = [n if n == 1 else n + 1 for n in self.sizes]
-# +         return variables("i", wider), variables("j", self.reduced)
+# -         return variables("i", sizes[:count]) + variables("j", sizes[count:])
+# +         wider = [n if n == 1 else n + 1 for n in sizes]
+# +         return variables("i", wider[:count]) + variables("j", wider[count:])
 
-# %% tags=["wrong"] step="13.9" says="then those that are reduced"
-# -         return Text(self.body, outer + inner).found
-# +         return Text(self.body, inner + outer).found
+# %% tags=["wrong"] step="13.9" says="() are rows, too"
+# -         sizes, count = self.sizes + self.reduced, len(self.sizes if rows is None else rows)
+# +         sizes, count = self.sizes + self.reduced, len(rows or self.sizes)
+
+# %% tags=["wrong"] step="13.9" says="in the loop's own ones the second would be i1"
+# -         return Text(self.body, self.index(rows)).found
+# +         return Text(self.body, self.index()).found
 
 # %% [markdown]
 # ## 13.10 Element by element
@@ -698,9 +704,9 @@ check("13.11")
 # %% [markdown]
 # ## 13.12 A graph becomes steps
 #
-# `Lowering(graph)` has the `graph`, a list of `steps` in order, a list of buffers for the `inputs` and one for the `outputs`, the
-# graph's `constants` (nodes with op "constant"), and `boxes`, the box of each node. Inputs are buffers x0, x1, ... of the value's
-# sizes, dtype and layout, but with offset 0; the constants are the last of them. Every other node is lowered by
+# `Lowering(graph)` has the `graph`, a list of `steps` in order, a list of buffers for the `inputs` and one for the `outputs`, and
+# `boxes`, the box of each node. Inputs are buffers x0, x1, ... of the value's
+# sizes, dtype and layout, but with offset 0. Every other node is lowered by
 # `self.lower(node, args)`, which takes boxes in place of nodes. If a node is used more than once, as an argument or as an output,
 # and `self.is_costly(box)`, then its box is `self.store(box)`. Each output's buffer is `self.output(box)`. You write these four
 # methods in the next steps.
@@ -720,20 +726,20 @@ class Lowering:
 check("13.12")
 
 # %% tags=["wrong"] step="13.12" says="the offset is 0"
-# -             layout = replace(node.value.layout, offset=0)  # a call passes the memory from the first element on
-# +             layout = replace(node.value.layout, offset=6)
+# -             layout = Layout(node.value.sizes, node.value.strides)  # a call passes the memory from the first element on
+# +             layout = node.value.layout if node.value.layout.offset else Layout(node.value.sizes, node.value.strides, 6)
 
 # %% tags=["wrong"] step="13.12" says="Two users compute it twice"
-# -                 self.boxes[node] = self.store(box) if uses[node] > 1 and self.is_costly(box) else box
-# +                 self.boxes[node] = box
+# -             self.boxes[node] = self.store(box) if uses[node] > 1 and self.is_costly(box) else box
+# +             self.boxes[node] = box
 
 # %% tags=["wrong"] step="13.12" says="only what is costly is stored"
-# -                 self.boxes[node] = self.store(box) if uses[node] > 1 and self.is_costly(box) else box
-# +                 self.boxes[node] = self.store(box) if uses[node] > 1 else box
+# -             self.boxes[node] = self.store(box) if uses[node] > 1 and self.is_costly(box) else box
+# +             self.boxes[node] = self.store(box) if uses[node] > 1 else box
 
 # %% tags=["wrong"] step="13.12" says="What has one user is computed where it is used"
-# -                 self.boxes[node] = self.store(box) if uses[node] > 1 and self.is_costly(box) else box
-# +                 self.boxes[node] = self.store(box) if self.is_costly(box) else box
+# -             self.boxes[node] = self.store(box) if uses[node] > 1 and self.is_costly(box) else box
+# +             self.boxes[node] = self.store(box) if self.is_costly(box) else box
 
 # %% tags=["wrong"] step="13.12" says="An output is a user, too"
 # -         uses = Counter([node for user in graph.nodes for node in user.inputs] + graph.outputs)

@@ -364,45 +364,53 @@ def candidates(self):
 # same way become one kernel. This file imports your index algebra and your loops. Its grown-up version is `inductor/scheduler/`.
 #
 # A `Group` becomes one kernel: for each of its `rows`, one `Stage` after the other. A stage has loops that run side by side over the
-# `inner` sizes of a row. A softmax by rows of (8,) has three: the greatest of the row, the sum, and the quotients.
+# `inner` sizes of a row. A softmax by rows of (8,) has three: the greatest of the row, the sum, and the shares.
 
 # %% [markdown]
-# ## 14.5 A group, and the names of its variables
+# ## 14.5 Stages and groups
 #
-# In a group all loops speak of the same variables: `index(loop)` gives i0, i1, ... for the first dimensions of `loop.sizes +
-# loop.reduced`, as many as the group has rows' dimensions, and j0, j1, ... for the others, by `variables`. `reads(loop)`
-# gives what the loop reads in these variables, `loops` the loops of all stages in order.
+# `Stage(inner, loops)` keeps both. Its text names the buffers of its loops, each reduction's after what it does: `sum buf1, buf2`.
+# `Group(rows)` keeps a tuple of `rows`, and begins without `stages`; `loops` gives the loops of all stages in order. Its text is
+# `rows (8,): amax buf0 | sum buf1 | buf2`. In a group all loops speak of the same variables, those of `loop.index(rows)`.
 
 
 # %% step="14.5"
+class Stage:
+    """Loops that run side by side over the inside of a row."""
+
+    def __init__(self, inner, loops):
+        """inner: the sizes that its loops go over inside of a row."""
+
+    def __str__(self):
+        """sum buf1, buf2"""
+
+
 class Group:
     """What becomes one kernel: for each of the rows, stage after stage."""
 
     loops = property(lambda self: ...)  # those of all stages, in order
 
     def __init__(self, rows):
-        self.rows, self.stages = tuple(rows), []
+        """rows: sizes, as a list or a tuple."""
 
     def __str__(self):
-        return f"rows {self.rows}: {' | '.join(map(str, self.stages))}"
-
-    def index(self, loop):
-        """The loop's variables: i0, i1, ... for the row, j0, j1, ... inside of it; a size of 1 needs none."""
-
-    def reads(self, loop):
-        """Pairs of a buffer and an index, in these variables."""
+        """rows (8,): amax buf0 | sum buf1, buf2"""
 
 
 # %%
 check("14.5")
 
-# %% tags=["wrong"] step="14.5" says="counted anew inside of the row"
-# -         return variables("i", sizes[:count]) + variables("j", sizes[count:])
-# +         return variables("i", sizes[:count]) + variables("j", sizes)[count:]
+# %% tags=["wrong"] step="14.5" says="A loop that reduces nothing is told by its buffer alone"
+# -         return ", ".join(f"{loop.reduction or ''} {loop.buffer.name}".strip() for loop in self.loops)
+# +         return ", ".join(f"{loop.reduction} {loop.buffer.name}" for loop in self.loops)
 
-# %% tags=["wrong"] step="14.5" says="in the loop's own ones the second would be i1"
-# -         return Text(loop.body, self.index(loop)).found
-# +         return loop.reads()
+# %% tags=["wrong"] step="14.5" says="The stages stand between bars"
+# -         return f"rows {self.rows}: {' | '.join(map(str, self.stages))}"
+# +         return f"rows {self.rows}: {', '.join(map(str, self.stages))}"
+
+# %% tags=["wrong"] step="14.5" says="rows is a tuple"
+# -         self.rows, self.stages = tuple(rows), []
+# +         self.rows, self.stages = rows, []
 
 # %% tags=["wrong"] step="14.5" says="A flat list, stage after stage"
 # -     loops = property(lambda self: [loop for stage in self.stages for loop in stage.loops])
@@ -567,9 +575,8 @@ def flat(loop):
 check("14.9")
 
 # %% tags=["wrong"] step="14.9" says="it would divide for every element"
-# -         if all(index.is_affine for loop in one.loops for _, index in one.reads(loop)):
-# -             return one
-# +         return one
+# -     if all(index.is_affine for loop in loops for _, index in loop.reads()) and all(map(one.add, loops)):
+# +     if all(map(one.add, loops)):
 
 # %% tags=["wrong"] step="14.9" says="A reduction needs its rows"
 # -     if any(loop.reduction for loop in group.loops) or len(group.stages) > 1 or len(group.rows) < 2:
@@ -580,9 +587,8 @@ check("14.9")
 # +     if any(loop.reduction for loop in group.loops) or len(group.stages) > 1:
 
 # %% tags=["wrong"] step="14.9" says="in memory's order"
-# -     if all(one.add(flat(loop)) for loop in group.loops):
-# -         if all(index.is_affine for loop in one.loops for _, index in one.reads(loop)):
-# -             return one
+# -     if all(index.is_affine for loop in loops for _, index in loop.reads()) and all(map(one.add, loops)):
+# -         return one
 
 # %%
 if passed("14.9"):

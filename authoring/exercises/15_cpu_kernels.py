@@ -287,14 +287,15 @@ check("15.5")
 # nothing `made`; `rows` (how many) and `work` (rows times the inside of all stages); then it writes itself and keeps the
 # `source`, which begins `def kernel(low, high, x0, ...):` with the names of all arguments. `argument(buffer)` notes a buffer and
 # gives its name; Numba has no float16 on a CPU, so for such a buffer it raises `Unsupported`, which says so. `write(w)`: a loop from `low` to `high`, over `i0` if the rows have one dimension, else over `row`, from which
-# a line each takes the indices: `i0 = row // 4 % 3`. Then `self.write_stage(w, stage)` for all stages. The range itself comes
-# from a method `row_range()`: on a GPU it will be another one.
+# a line each takes the indices: `i0 = row // 4 % 3`. Then `self.write_stage(w, stage)` for all stages. The range itself is
+# `self.row_range`: on a GPU it will be another one.
 
 # %% step="15.6"
 class Kernel:
     """The text of a group. Buffers that nobody outside needs, and no later stage, live in variables."""
 
     single = {"exp": "exp32({})"}  # what single precision has of its own
+    row_range, innermost = "range(low, high)", "range({})"
 
     def __init__(self, group, wanted):
         """group.rows are sizes, group.stages its stages; each stage's `inner` are the sizes inside of a row."""
@@ -304,8 +305,8 @@ class Kernel:
 check("15.6")
 
 # %% tags=["wrong"] step="15.6" says="must begin at low and end before high"
-# -         return "range(low, high)"
-# +         return f"range({self.rows})"
+# -         w.line(f"for {'i0' if len(rows) == 1 else 'row'} in {self.row_range}:")
+# +         w.line(f"for {'i0' if len(rows) == 1 else 'row'} in range({self.rows}):")
 
 # %% tags=["wrong"] step="15.6" says="Is `row` taken apart rightly"
 # -             w.line(f"i{d} = row // {step} % {n}" if n > 1 else f"i{d} = 0")
@@ -327,14 +328,12 @@ check("15.6")
 # of `stage.inner` that is not 1, one inside the other; `self.write_loop(w, loop)` for each loop. Then it comes back out: `depth`,
 # `memo` and `made` are what they were. Call `self.end_stage(w, reductions)`, a method that does nothing here (pass it no
 # reductions where there was no loop); and last give each reduction's variable to `self.store(w, loop, index, name)`, at the
-# row's position. The range of an inner loop comes from `inner_range(n, innermost)`.
+# row's position. The range of n positions is `range(n)`, that of the loop inside all others `self.innermost.format(n)`: on a GPU it
+# will be another one.
 
 # %% step="15.7"
 def write_stage(self, w, stage):
     """A loop over the inside of the row, around all that the stage computes; what it reduced is known after it."""
-
-def inner_range(self, n, innermost):
-    """The range of n positions as text; `innermost` is True for the loop inside all others."""
 
 def end_stage(self, w, reductions):
     """Where several threads share a row, they meet here: nothing to do on a CPU."""
@@ -353,21 +352,21 @@ check("15.7")
 
 # %% tags=["wrong"] step="15.7" says="Count the columns"
 # -         for d in dims:
-# -             w.line(f"for j{d} in {self.inner_range(stage.inner[d], d == dims[-1])}:")
+# -             w.line(f"for j{d} in {(self.innermost if d == dims[-1] else 'range({})').format(stage.inner[d])}:")
 # -             w.depth += 1
 # +         for d in dims:
-# +             w.line(f"for j{d} in {self.inner_range(stage.inner[d], d == dims[-1])}:")
+# +             w.line(f"for j{d} in {(self.innermost if d == dims[-1] else 'range({})').format(stage.inner[d])}:")
 # +         w.depth += 1
 
 # %% [markdown]
 # ## 15.8 A value, and where it is kept
 #
-# `write_loop(w, loop)`: the loop's body, run under w for `self.group.index(loop)`, gives the name of one element. A reduction
+# `write_loop(w, loop)`: the loop's body, run under w for `loop.index(self.group.rows)`, gives the name of one element. A reduction
 # takes it into its variable, by `REDUCTIONS`; else it goes to `store`, with the one place in memory that
-# `flatten(self.group.index(loop), loop.sizes)` makes of these variables. `store(w, loop, index, value)` gets that place as
+# `flatten(index, loop.sizes)` makes of these variables. `store(w, loop, index, value)` gets that place as
 # `index`, and notes in `self.made`, for `(loop.buffer, str(index))`, the name. It writes it to memory only if the buffer is in `self.wanted`, or if
 # `self.read_later(loop)` and the loop is no reduction. `read_later(loop)`: does a loop of another stage of this group read the
-# loop's buffer (`self.group.reads(other)` are pairs of buffer and index)?
+# loop's buffer (`other.reads()` are pairs of buffer and index)?
 
 # %% step="15.8"
 def write_loop(self, w, loop):

@@ -353,7 +353,7 @@ check("16.5")
 # `takes(step)`: may this kernel run block by block after the product? Only a `Kernel`, only if there is no epilogue yet,
 # only after a product of two matrices that is not empty, and only if it reads the product. Then what counts is this: each of
 # its rows may read only what belongs to that row. If the kernel has `rows` rows, row r has `size = numel(out.sizes) // rows`
-# elements of the product, from r * size on. `step.group.reads(loop)` are pairs of a buffer and an `Index` in the variables i0,
+# elements of the product, from r * size on. `loop.reads(step.group.rows)` are pairs of a buffer and an `Index` in the variables i0,
 # i1, ... of the row and j0, ... inside; your `flatten` and `bounds` say how far an index may lie from the row's beginning.
 
 # %% step="16.6"

@@ -332,8 +332,7 @@ def timed(names, run, known):
 # `Program(graph)`: `decompose(graph, self.rules)`, lower (`Lowering(graph)`), fuse, and make each group a step, in order: a `Call` a
 # `ProductStep`, a group `self.kernel(group, wanted)`, where `wanted` are the buffers that have to be in memory after it,
 # because they are outputs or because another group reads them (`read_by`). A kernel that the last step takes becomes its
-# epilogue, and its buffers are that step's too. `self.lowering` keeps the lowering, `self.constants` the tensors of the
-# nodes in `lowering.constants`, which are `node.args[0]`: each call passes them behind its own. At the end `self.prepared = functools.lru_cache(maxsize=4)(self.prepare)`: what calls of one batch have in
+# epilogue, and its buffers are that step's too. `self.lowering` keeps the lowering. At the end `self.prepared = functools.lru_cache(maxsize=4)(self.prepare)`: what calls of one batch have in
 # common is found out once (step 17.6), and kept for the four batches that were used last.
 
 # %% step="17.4"
@@ -344,7 +343,7 @@ class Program:
     take = give = staticmethod(lambda array: array)  # to the memory in which the kernels run, and from it
 
     def __init__(self, graph):
-        """Decompose, lower, fuse; steps; constants; memory."""
+        """Decompose, lower, fuse; steps; memory."""
 
 
 # %%
@@ -412,7 +411,7 @@ check("17.5")
 # memory is a dictionary from buffers to flat arrays, with `"s0"`, the batch, for the kernels. Places of the plan are made with
 # `self.empty(size, np.uint8)`; a buffer has the first bytes of its place, as numbers: `array.view(dtype)`.
 #
-# A call passes `self.constants` behind its own tensors, and asks `self.prepared(batch)`; the batch is given, or it is
+# A call asks `self.prepared(batch)`; the batch is given, or it is
 # `batch_of(self.lowering.inputs, tensors)`. In a copy of that memory an input's array is `self.take(flat(tensor, layout))`, which
 # for a GPU means: copied to it; an output's is new. All are launched, and the outputs become
 # tensors, of what `self.give(array)` brings back.
@@ -445,8 +444,8 @@ check("17.6")
 # ## 17.7 The door
 #
 # `compile(function, backend="inductor", dynamic=False)`: a `Region` of the function, a backend of `BACKENDS`, and `dynamic`; or
-# of `aot(CudaProgram)` of `mini.cuda` for `"cuda"`, which you import only then. Another name is a ValueError that lists the names. A module, which has no
-# `__code__`, is wrapped in a function that calls it.
+# of `aot(CudaProgram)` of `mini.cuda` for `"cuda"`, which you import only then. Another name is a ValueError that lists the names. A module
+# is a function like any other: your `Region` finds what is `behind` it.
 
 # %% step="17.7"
 def compile(function, backend="inductor", dynamic=False):
@@ -459,20 +458,22 @@ check("17.7")
 # %% tags=["wrong"] step="17.7" says="must be told, with the names there are"
 # -     if backend not in BACKENDS:
 # -         raise ValueError(f"backend {backend!r}: there are {', '.join([*BACKENDS, 'cuda'])}")
-# -     return Region(call_of(function), BACKENDS[backend], dynamic)
-# +     return Region(call_of(function), BACKENDS.get(backend, BACKENDS["inductor"]), dynamic)
+# -     return Region(function, BACKENDS[backend], dynamic)
+# +     return Region(function, BACKENDS.get(backend, BACKENDS["inductor"]), dynamic)
 
-# %% tags=["wrong"] step="17.7" says="has no bytecode of its own"
-# -     return function if hasattr(function, "__code__") else lambda *args: function(*args)
-# +     return function
+# %% tags=["wrong"] step="17.7" says="a Region finds what is behind it"
+# -     return Region(function, BACKENDS[backend], dynamic)
+# +     if not hasattr(function, "__code__"):
+# +         raise TypeError(f"compile: {function} is no function")
+# +     return Region(function, BACKENDS[backend], dynamic)
 
 # %% tags=["wrong"] step="17.7" says="one Region for all calls"
-# -     return Region(call_of(function), BACKENDS[backend], dynamic)
-# +     return lambda *args: Region(call_of(function), BACKENDS[backend], dynamic)(*args)
+# -     return Region(function, BACKENDS[backend], dynamic)
+# +     return lambda *args: Region(function, BACKENDS[backend], dynamic)(*args)
 
 # %% tags=["wrong"] step="17.7" says="leads to its own backend"
-# -     return Region(call_of(function), BACKENDS[backend], dynamic)
-# +     return Region(call_of(function), BACKENDS["inductor"], dynamic)
+# -     return Region(function, BACKENDS[backend], dynamic)
+# +     return Region(function, BACKENDS["inductor"], dynamic)
 
 # %% [markdown]
 # From a Python function to kernels, all of it yours. Two steps: a product with its epilogue, and a sum.

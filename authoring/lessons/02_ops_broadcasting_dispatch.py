@@ -554,7 +554,7 @@ print(f"recorded * small          {microseconds(lambda: recorded * small):6.2f}"
 #
 # ## What you write
 #
-# `mini/ops.py`: about forty ops in eight families, each with its rule for sizes and dtypes, the stack of layers, views,
+# `mini/ops.py`: about thirty ops in seven families, each with its rule for sizes and dtypes, the stack of layers, views,
 # writes, indexing, and the operators of your tensors. Afterwards `x @ w + b` computes, and of fakes it tells sizes. The
 # package's version, `tensor/dispatch/` and `tensor/ops/`, has some 800 rows. It puts tensors without dimensions between
 # tensors and numbers when it promotes, lays results out as their operands lie, writes results into `out=`, indexes with

@@ -686,7 +686,7 @@ beside("03_trace", "\n".join(step.text for step in executed))
 #
 # ## What you write
 #
-# Nine steps of the exercises write `work/mini/interpreter.py`, the third file of your own stack, in about two hours.
+# Ten steps of the exercises write `work/mini/interpreter.py`, the third file of your own stack, in about two hours.
 # Afterwards it runs functions from their bytecode, on CPython 3.11, 3.12 and 3.13: arguments of all kinds, closures,
 # comprehensions, loops, generators. Everything that is not moving values about goes through one method, `apply`, which lesson 04 replaces. The
 # package's version catches exceptions besides (`try`, `with`), delegates (`yield from`), defines classes, matches patterns,
@@ -695,4 +695,4 @@ beside("03_trace", "\n".join(step.text for step in executed))
 # ## Exercises
 #
 # Open `work/03_bytecode_interpreter.ipynb`. First come two bugs in unwinding (your repair can run in the package), then the
-# nine steps, two hours and a quarter.
+# ten steps, two hours and a half.

@@ -564,6 +564,6 @@ beside("12_decomposed", prims.decompose(trace(shares, [empty_fake((2, 3))])).cod
 #
 # ## What you write
 #
-# `mini/prims.py`, in three steps: eight rules, a layer that applies them and computes nothing twice, and the decomposer. After it
+# `mini/prims.py`, in three steps: seven rules, a layer that applies them and computes nothing twice, and the decomposer. After it
 # the rest of your compiler has to know the prims only. The package's version has rules for some hundreds of ops, makes dtypes
 # and broadcasting explicit, and takes rules of yours, for one graph or for all.

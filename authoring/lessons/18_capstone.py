@@ -285,8 +285,9 @@ print("forward:", *seen[0][2].steps, "backward:", *seen[1][2].steps, sep="\n  ")
 # %% [markdown]
 # A `matmul` with something behind "then" is a product whose epilogue runs on blocks that are still in the cache. Behind
 # a bar begins the next stage of the same kernel: the mean of a row, then its variance, then what needs both. So the
-# whole middle of the model, normalisation and gelu, is the epilogue of the first product. The scores and their softmax
-# are the epilogue of the second. What is left is the loss, a sum over all rows, which has to wait for the last of them.
+# whole middle of the model, normalisation and gelu, is the epilogue of the first product. The scores, and what the softmax
+# needs of each row, its greatest and its sum, are the epilogue of the second. What is left is the loss, a sum over all
+# rows, which has to wait for the last of them.
 #
 # And PyTorch? Here are the calls that its Inductor makes for the same model, the same loss and the same batch, beside
 # yours.

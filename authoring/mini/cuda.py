@@ -37,17 +37,15 @@ config.CUDA_LOW_OCCUPANCY_WARNINGS = False  # a learner's graphs are small
 class CudaKernel(Kernel):
     """The text of a group for a GPU: where CPU code loops, threads stand side by side."""
 
-    single = {}
+    single, innermost = {}, "range(cuda.threadIdx.x, {}, cuda.blockDim.x)"
 
     # whether a block shares a row: then its threads share the inside of each stage, too
     cooperative = property(lambda self: any(n != 1 for stage in self.group.stages for n in stage.inner))
 
+    @property
     def row_range(self):
         first, step = ("blockIdx.x", "gridDim.x") if self.cooperative else ("grid(1)", "gridsize(1)")
         return f"range(low + cuda.{first}, high, cuda.{step})"
-
-    def inner_range(self, n, innermost):
-        return f"range(cuda.threadIdx.x, {n}, cuda.blockDim.x)" if innermost else super().inner_range(n, innermost)
 
     def end_stage(self, w, reductions):
         """Each thread has reduced its share. All shares lie side by side, and each thread puts them together."""

@@ -116,6 +116,7 @@ class Kernel:
     """The text of a group. Buffers that nobody outside needs, and no later stage, live in variables."""
 
     single = {"exp": "exp32({})"}  # what single precision has of its own
+    row_range, innermost = "range(low, high)", "range({})"
 
     def __init__(self, group, wanted):
         self.group, self.wanted, self.arguments, self.made = group, wanted, {}, {}
@@ -136,16 +137,13 @@ class Kernel:
     def write(self, w):
         """For each row: where it is in each dimension, then stage after stage."""
         rows, step = self.group.rows, self.rows
-        w.line(f"for {'i0' if len(rows) == 1 else 'row'} in {self.row_range()}:")
+        w.line(f"for {'i0' if len(rows) == 1 else 'row'} in {self.row_range}:")
         w.depth += 1
         for d, n in enumerate(rows if len(rows) > 1 else ()):
             step = step // max(n, 1)
             w.line(f"i{d} = row // {step} % {n}" if n > 1 else f"i{d} = 0")
         for stage in self.group.stages:
             self.write_stage(w, stage)
-
-    def row_range(self):
-        return "range(low, high)"
 
     # %% given
     def launch(self, batch):
@@ -169,7 +167,7 @@ class Kernel:
         before = w.depth, dict(w.memo), dict(self.made)
         dims = [d for d, n in enumerate(stage.inner) if n != 1]
         for d in dims:
-            w.line(f"for j{d} in {self.inner_range(stage.inner[d], d == dims[-1])}:")
+            w.line(f"for j{d} in {(self.innermost if d == dims[-1] else 'range({})').format(stage.inner[d])}:")
             w.depth += 1
         for loop in stage.loops:
             self.write_loop(w, loop)
@@ -177,11 +175,7 @@ class Kernel:
             w.depth, w.memo, self.made = before  # what was computed for one j is not known after its loop
         self.end_stage(w, reductions if dims else [])
         for loop in reductions:
-            index = self.group.index(loop)[: len(loop.sizes)]
-            self.store(w, loop, flatten(index, loop.sizes), f"{loop.buffer.name}_row")
-
-    def inner_range(self, n, innermost):
-        return f"range({n})"
+            self.store(w, loop, flatten(loop.index()[: len(loop.sizes)], loop.sizes), f"{loop.buffer.name}_row")
 
     def end_stage(self, w, reductions):
         """Where several threads share a row, they meet here."""
@@ -189,11 +183,12 @@ class Kernel:
     # %% 15.8 a value, and where it is kept
     def write_loop(self, w, loop):
         """One element: computed, and then added up or stored."""
-        value, name = loop.body(w, self.group.index(loop)), f"{loop.buffer.name}_row"
+        index, name = loop.index(self.group.rows), f"{loop.buffer.name}_row"
+        value = loop.body(w, index)
         if loop.reduction:
             w.line(f"{name} = {REDUCTIONS[loop.reduction].format(name, value)}")
         else:
-            self.store(w, loop, flatten(self.group.index(loop), loop.sizes), value)
+            self.store(w, loop, flatten(index, loop.sizes), value)
 
     def store(self, w, loop, index, value):
         """Known by name from here on; in memory only if another kernel, or a later stage, reads it there."""
@@ -203,7 +198,7 @@ class Kernel:
 
     def read_later(self, loop):
         others = [other for stage in self.group.stages if loop not in stage.loops for other in stage.loops]
-        return any(buffer is loop.buffer for other in others for buffer, _ in self.group.reads(other))
+        return any(buffer is loop.buffer for other in others for buffer, _ in other.reads())
 
 
 # %% 15.9 machine code, and threads

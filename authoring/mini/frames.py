@@ -13,31 +13,19 @@
 ['rank', 'size']
 """
 
-import functools
 import inspect
 import sys
 import types
 
 from mini.breaks import Frame, Region, Tensor, tensor  # noqa: F401
-from mini.interpreter import Unsupported
+from mini.interpreter import Unsupported, behind
 
 LIBRARY = {*sys.stdlib_module_names, "numpy", "mini"}
 SUSPENDED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 CALL_BACK = (sorted, map, filter, min, max)  # written in C, and given a function to call
 
 
-# %% 07.4 the function behind a call
-def behind(function, args):
-    """The Python function that a call will run, and all its arguments; None for what is written in C."""
-    if isinstance(function, types.MethodType):
-        return behind(function.__func__, (function.__self__, *args))
-    if isinstance(function, types.FunctionType):
-        return function, args
-    call = getattr(type(function), "__call__", None)
-    return (call, (function, *args)) if isinstance(call, types.FunctionType) else (None, args)
-
-
-# %% 07.5 which calls are worth it
+# %% 07.4 which calls are worth it
 def may_be_taken(function):
     """The program's own functions: no library's, and none of this package, but for the modules of `mini.nn`."""
     module = function.__module__ or ""
@@ -52,7 +40,7 @@ def in_sight(value):
     return any(isinstance(part, Tensor) for part in [value, *parts])
 
 
-# %% 07.6 the hook, and its frames
+# %% 07.5 the hook, and its frames
 class HookedFrame(Frame):
     """A frame with one other answer to `apply`: what it calls, the hook is asked for."""
 
@@ -66,7 +54,7 @@ class FrameHook:
     def __init__(self, backend=lambda graph: graph.run):
         self.regions, self.backend = {}, backend
 
-    # %% 07.7 a call is answered
+    # %% 07.6 a call is answered
     def call(self, function, *args, **kwargs):
         """By the compiler; where no tensor is in sight, by a frame whose calls come here in turn; or as it is."""
         taken, slots = behind(function, args)
@@ -86,4 +74,4 @@ class FrameHook:
 
     def seen(self, arg):
         """In place of a function for C to call: one that calls it here."""
-        return functools.partial(self.call, arg) if isinstance(arg, types.FunctionType) else arg
+        return (lambda *args: self.call(arg, *args)) if isinstance(arg, types.FunctionType) else arg

@@ -18,11 +18,7 @@ def compile(function, backend="inductor", dynamic=False):
     if backend == "cuda":
         from mini.cuda import CudaProgram  # only who has a GPU, or its simulator, can import it
 
-        return Region(call_of(function), aot(CudaProgram), dynamic)
+        return Region(function, aot(CudaProgram), dynamic)
     if backend not in BACKENDS:
         raise ValueError(f"backend {backend!r}: there are {', '.join([*BACKENDS, 'cuda'])}")
-    return Region(call_of(function), BACKENDS[backend], dynamic)
-
-
-def call_of(function):
-    return function if hasattr(function, "__code__") else lambda *args: function(*args)
+    return Region(function, BACKENDS[backend], dynamic)

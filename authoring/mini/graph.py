@@ -8,13 +8,13 @@ def graph(x0, x1):
     return matmul
 """
 
-from mini.ops import Layer, Tensor, Write, fake
+from mini.ops import Layer, Tensor, Write, ensure, fake
 from mini.sizes import at, batch_of
 
 
 # %% 04.2 nodes and graphs
 class Node:
-    """One call: an op (or "input", or "constant"), arguments that may be nodes, and a fake of the result."""
+    """One call: an op (or "input"), arguments that may be nodes, and a fake of the result."""
 
     inputs = property(lambda self: [arg for arg in self.args if isinstance(arg, Node)])
     writes = property(lambda self: isinstance(self.op, Write))
@@ -29,8 +29,8 @@ class Node:
 class Graph:
     """Inputs, calls in the order in which they are made, and what of it is given back."""
 
-    def __init__(self):
-        self.inputs, self.nodes, self.outputs, self.counts = [], [], [], {}
+    def __init__(self, inputs=(), nodes=(), outputs=()):
+        self.inputs, self.nodes, self.outputs, self.counts = [*inputs], [*nodes], [*outputs], {}
 
     def add(self, op, args, value):
         """A new node at the end, its name the op's: add, add1, add2; the inputs are x0, x1."""
@@ -55,7 +55,7 @@ class Graph:
         batch = batch or batch_of([node.value for node in self.inputs], values)
         for node in self.nodes:
             args = [known[arg] if isinstance(arg, Node) else at(arg, batch) for arg in node.args]
-            known[node] = args[0] if node.op == "constant" else step(node, args)
+            known[node] = step(node, args)
         return [known[node] if isinstance(node, Node) else node for node in self.outputs]
 
     def without_dead_code(self):
@@ -87,14 +87,13 @@ class Record(Layer):
         return self.new("input", (), tensor).value
 
     def node(self, arg):
-        """What stands for an argument in the graph. A tensor that nobody has met yet is a constant."""
-        if isinstance(arg, Tensor) and id(arg) not in self.node_of:
-            self.node_of[id(arg)] = self.new("constant", (arg,), arg)
+        """What stands for an argument in the graph."""
+        ensure(not isinstance(arg, Tensor) or id(arg) in self.node_of, "a tensor that is no argument of the graph")
         return self.node_of[id(arg)] if isinstance(arg, Tensor) else arg
 
     def call(self, op, args):
         nodes = tuple([self.node(arg) for arg in args])
-        value = op(*[node.value if isinstance(node, Node) else node for node in nodes])
+        value = op(*args)
         if isinstance(op, Write):
             self.graph.add(op, nodes, value)
             return args[0]  # which keeps its node

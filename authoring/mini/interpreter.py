@@ -310,6 +310,18 @@ class Frame:
         raise error from cause
 
 
+# %% 03.11 the function behind a call
+def behind(function, args):
+    """The Python function that a call will run, and all its arguments; None for what is written in C."""
+    if isinstance(function, types.MethodType):
+        return behind(function.__func__, (function.__self__, *args))
+    if isinstance(function, types.FunctionType):
+        return function, args
+    call = getattr(type(function), "__call__", None)
+    return (call, (function, *args)) if isinstance(call, types.FunctionType) else (None, args)
+
+
+# %% given
 def run(function, *args, **kwargs):
     """Call a Python function, its bytecode interpreted here."""
     return Frame(function, args, kwargs).run()[1]

@@ -6,7 +6,6 @@ for i0 < 3: sum(j0 < 4): buf0[i0] = add(mul(x0[i0 * 4 + j0], 2), 1)
 """
 
 from collections import Counter
-from dataclasses import replace
 
 import numpy as np
 from mini import ops
@@ -17,7 +16,7 @@ from mini.prims import decompose, fake  # noqa: F401
 
 
 class Buffer:
-    """Memory: an input's, a constant's, or a dense one of the graph's own."""
+    """Memory: an input's, or a dense one of the graph's own."""
 
     def __init__(self, name, sizes, dtype, layout):
         self.name, self.sizes, self.dtype, self.layout = name, sizes, dtype, layout
@@ -84,22 +83,22 @@ class Loop:
     def __init__(self, buffer, sizes, body, reduced=(), reduction=None):
         self.buffer, self.sizes, self.body, self.reduced, self.reduction = buffer, sizes, body, reduced, reduction
 
-    def variables(self):
-        """i0, i1, ... for the elements and j0, j1, ... for what is reduced."""
-        return variables("i", self.sizes), variables("j", self.reduced)
+    def index(self, rows=None):
+        """Its variables: i0, i1, ... for these rows, or else for its elements; j0, j1, ... for what is inside of them."""
+        sizes, count = self.sizes + self.reduced, len(self.sizes if rows is None else rows)
+        return variables("i", sizes[:count]) + variables("j", sizes[count:])
 
-    def reads(self):
-        """Pairs of a buffer and an index."""
-        outer, inner = self.variables()
-        return Text(self.body, outer + inner).found
+    def reads(self, rows=None):
+        """Pairs of a buffer and an index, in these variables."""
+        return Text(self.body, self.index(rows)).found
 
     # %% given
     def __str__(self):
-        outer, inner = self.variables()
-        ranges = [f"{i} < {n}" for i, n in zip(outer + inner, self.sizes + self.reduced, strict=True)]
-        over, within = ", ".join(ranges[: len(outer)]), ", ".join(ranges[len(outer) :])
+        index, count = self.index(), len(self.sizes)
+        ranges = [f"{i} < {n}" for i, n in zip(index, self.sizes + self.reduced, strict=True)]
+        over, within = ", ".join(ranges[:count]), ", ".join(ranges[count:])
         where = f"{self.reduction}({within}): " if self.reduction else ""
-        element, text = ", ".join(map(str, outer)), Text(self.body, outer + inner).text
+        element, text = ", ".join(map(str, index[:count])), Text(self.body, index).text
         return f"for {over}: {where}{self.buffer.name}[{element}] = {text}"
 
 
@@ -166,16 +165,14 @@ class Lowering:
 
     def __init__(self, graph):
         self.steps, self.inputs, self.outputs, self.boxes, self.graph = [], [], [], {}, graph
-        self.constants = [node for node in graph.nodes if node.op == "constant"]
-        for i, node in enumerate(graph.inputs + self.constants):
-            layout = replace(node.value.layout, offset=0)  # a call passes the memory from the first element on
+        for i, node in enumerate(graph.inputs):
+            layout = Layout(node.value.sizes, node.value.strides)  # a call passes the memory from the first element on
             self.inputs.append(Buffer(f"x{i}", layout.sizes, node.value.dtype, layout))
             self.boxes[node] = stored(self.inputs[-1], layout)
         uses = Counter([node for user in graph.nodes for node in user.inputs] + graph.outputs)
         for node in graph.nodes:
-            if node.op != "constant":
-                box = self.lower(node, [self.boxes[arg] if isinstance(arg, Node) else arg for arg in node.args])
-                self.boxes[node] = self.store(box) if uses[node] > 1 and self.is_costly(box) else box
+            box = self.lower(node, [self.boxes[arg] if isinstance(arg, Node) else arg for arg in node.args])
+            self.boxes[node] = self.store(box) if uses[node] > 1 and self.is_costly(box) else box
         for node in graph.outputs:
             self.outputs.append(self.output(self.boxes[node]))
 

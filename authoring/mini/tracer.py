@@ -18,12 +18,11 @@ def graph(x0):
 import builtins
 import math
 import operator
-import re
 import types
 
 from mini.graph import Record, fake  # noqa: F401
 from mini.guards import ALWAYS_THE_SAME, Frame, Guards, Items, Size, Tensor, fixed, local, on_stack
-from mini.interpreter import IN_PLACE
+from mini.interpreter import IN_PLACE, behind
 
 
 class Break(Exception):
@@ -38,7 +37,6 @@ PURE |= {f for module in (operator, math) for f in vars(module).values() if isin
 TYPES = {isinstance, issubclass, type, operator.is_, operator.is_not}
 ITERATORS = (enumerate, zip, map, reversed)
 WRITES = {operator.setitem, operator.delitem, *IN_PLACE}
-KNOWN = (Tensor, *ALWAYS_THE_SAME)  # a guard says all of them
 CONTAINERS = (list, dict, tuple)  # these are read item by item; of an object of a derived class only its type is known
 MUTATORS = set("append extend insert pop remove clear update setdefault sort reverse popitem".split())
 
@@ -77,11 +75,6 @@ class Trace:
             self.run(done)
             self.reason = error
 
-    def change(self, container):
-        """A list or dict is about to be written to. If it came from outside, the real one must be changed, too."""
-        if self.guards.source_of(container):
-            self.changed[id(container)] = container
-
 
 # %% 04.7 now or later
 class Tracer(Frame):
@@ -102,13 +95,8 @@ class Tracer(Frame):
             if getattr(function, "__name__", "") in NEEDS_DATA:
                 raise Break(f"{function.__name__} needs a tensor's data")
             return function(*args, **kwargs)
-        if isinstance(function, types.MethodType):
-            return self.inline(function.__func__, (owner, *args), kwargs)
-        if isinstance(function, types.FunctionType):
-            return self.inline(function, args, kwargs)
-        if isinstance(type(function).__call__, types.FunctionType):
-            return self.apply(self.attribute(function, "__call__"), *args, **kwargs)
-        return self.compute(function, owner, args, kwargs)
+        python, slots = behind(function, args)
+        return self.inline(python, slots, kwargs) if python else self.compute(function, owner, args, kwargs)
 
     # %% 04.8 going into a function
     def inline(self, function, args, kwargs):
@@ -130,7 +118,8 @@ class Tracer(Frame):
             args, kwargs = [self.callback(v) for v in args], {key: self.callback(v) for key, v in kwargs.items()}
         container = args[0] if function in WRITES else owner
         if type(container) in (list, dict) and (function in WRITES or name in MUTATORS):
-            self.trace.change(container)
+            if self.trace.guards.source_of(container):  # from outside: the real one must be changed, too
+                self.trace.changed[id(container)] = container
         elif self.asks(function, [*args, *kwargs.values()]):
             raise Break(f"{name} asks an object of the program's")
         elif function not in PURE and type(owner) not in (list, dict, tuple, str, int, float):
@@ -138,7 +127,7 @@ class Tracer(Frame):
         if function in TYPES:  # a size is to the program what it stands for
             args = [operator.index(arg) if isinstance(arg, Size) else arg for arg in args]
         result = function(*args, **kwargs)
-        if isinstance(result, str) and re.search(r"fake\(|\bs0\b" if self.trace.guards.batch else r"fake\(", result):
+        if isinstance(result, str) and ("fake(" in result or self.trace.guards.batch and "s0" in result):
             raise Break("the text of a tensor, or of its size")
         if function in (iter, *ITERATORS) and not isinstance(result, (Items, types.GeneratorType)):
             return Items(list(result))
@@ -150,7 +139,7 @@ class Tracer(Frame):
 
     def asks(self, function, values):
         """Whether the answer is up to an object from outside: only its type is guarded."""
-        objects = [value for value in values if not isinstance(value, KNOWN) and type(value) not in CONTAINERS]
+        objects = [v for v in values if not isinstance(v, (Tensor, *ALWAYS_THE_SAME)) and type(v) not in CONTAINERS]
         objects = [value for value in objects if self.trace.guards.source_of(value)]
         if function in ITERATORS and any(isinstance(value, types.GeneratorType) for value in values):
             return True  # it would be run to its end at once

@@ -23,7 +23,7 @@ step_uses = tool("step_uses")
         ("13.10", "`promote(*values)` (02.3), the dtype of a result"),
         ("13.10", "its `.floats`"),
         ("13.10", "`where` (as `np.where`)"),
-        ("15.7", "its `.index(loop)`"),
+        ("15.7", "`.index(rows=None)`"),
     ],
 )
 def test_what_a_step_uses_is_told_with_its_signature(number, said):

@@ -7,13 +7,11 @@ from mini import graph, ops
 from mini.loops import Lowering
 from mini.prims import decompose
 from mini.program import Program
-from mini.tensor import Tensor, from_numpy, tensor
+from mini.tensor import Tensor, from_numpy
 
 from authoring.checks.lesson_13_loop_ir_and_lowering.run_loops import run_steps
 
 from .programs import CASES
-
-CONSTANT = tensor([[1.0, 2.0], [3.0, 4.0]])
 
 
 def m(*sizes, dtype="float32"):
@@ -31,7 +29,6 @@ AWKWARD = {
     "a part of a product": (lambda x: (x @ x)[1:3], m(4, 4)),
     "a product as it is, transposed, and twice": (lambda x: (lambda y: (y, y.t(), y))(x @ x), m(3, 3)),
     "a product in other sizes": (lambda x: (x @ x).reshape(4), m(2, 2)),
-    "a constant": (lambda x: (CONSTANT, CONSTANT.t(), CONSTANT[1:] + x), m(1, 2)),
     "an input": (lambda x: (x, x.t(), x[1:]), m(3, 3)),
     "a transposed input": (
         lambda x: (x.reshape(6), x * 2, x.sum(0)),

@@ -19,7 +19,7 @@ OWN_COMPOSITES = Step(
     "02.9",
     "ops made of ops",
     file="ops",
-    minutes=15,
+    minutes=20,
     hints=(
         "Whatever is written in ops has its gradient, its batched form and its kernel for nothing, once the ops have"
         " them. cat: slice_backward(t, dim, size, start, 1) puts t among zeros. How do two such parts become"
@@ -27,7 +27,8 @@ OWN_COMPOSITES = Step(
         "cat: the total size first, then each part at its start, all added up. power: x ** n is x ** (n - 1) times x,"
         " down to n == 1. in_place gives a function that writes op(x, y) into x.",
         "gelu: x * sigmoid(1.5957691216 * (x + 0.044715 * x**3)). power: whatever is no int"
-        " from 1 on is a NotImplementedError. in_place(op): lambda x, y: copy_(x, op(x, y)).",
+        " from 1 on is a NotImplementedError. in_place(op): lambda x, y: copy_(x, op(x, y)). log_softmax:"
+        " x = x - detach(max_over(x, dim, True)), then x - log(sum(exp(x), dim, True)); softmax is exp of that.",
     ),
 )
 SECTION = "One op, put together"
@@ -79,6 +80,39 @@ def _(mini: Any) -> None:
     ]
     why = "x sigmoid(2 sqrt(2 / pi) (x + 0.044715 x^3)), and 2 sqrt(2 / pi) is 1.5957691216."
     judge(f"gelu({X.tolist()})", lambda: mini.ops.gelu(mini.tensor.tensor(X)), float32s(wanted), why)
+
+
+@OWN_COMPOSITES.case("softmax along one dimension, also of large numbers", points=2, section=SECTION)
+def _(mini: Any) -> None:
+    ops, from_numpy = mini.ops, mini.tensor.from_numpy
+    every = "The shares of one row add up to 1: largest element and sum are taken along `dim`, and keep it."
+    large = "exp(1000) is inf, and inf / inf is nan. Make the greatest element 0 first; the shares stay the same."
+    rows = np.array([[[1.0, 5.0, 2.0], [4.0, 0.0, -3.0]]], np.float32)
+    for x, dim, why in ((rows, 2, every), (rows, 1, every), (rows * 1000, -1, large)):
+        wide = x.astype(np.float64) - x.max(dim, keepdims=True)
+        shares = np.exp(wide) / np.exp(wide).sum(dim, keepdims=True)
+        said = f"softmax({x.tolist()}, {dim})"
+        judge(said, partial(ops.softmax, from_numpy(x), dim), shares.astype(np.float32), why)
+        logs = (wide - np.log(np.exp(wide).sum(dim, keepdims=True))).astype(np.float32)
+        judge(f"log_{said}", partial(ops.log_softmax, from_numpy(x), dim), logs, why)
+
+
+@OWN_COMPOSITES.case("the greatest of a row is subtracted as a plain number", points=1, section=SECTION)
+def _(mini: Any) -> None:
+    seen: list[tuple[str, Any]] = []
+
+    class Watch(mini.ops.Layer):
+        def call(self, op: Any, args: Any) -> Any:
+            seen.append((op.name, args[0]))
+            return op(*args)
+
+    with Watch():
+        mini.ops.log_softmax(mini.tensor.tensor(X), 1)
+    if [x.sizes for name, x in seen if name == "detach"] != [(2, 1)]:
+        raise WrongAnswer(
+            f"log_softmax of sizes (2, 2) along 1 called {', '.join(name for name, _ in seen)}",
+            "detach what is subtracted, the greatest of each row: to a gradient it is a plain number.",
+        )
 
 
 @OWN_COMPOSITES.case("in place: computed, then written", points=2, section="An op is a kernel and a promise")

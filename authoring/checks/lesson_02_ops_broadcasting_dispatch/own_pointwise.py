@@ -41,6 +41,7 @@ UNARY: dict[str, Any] = {
     "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
     "relu": lambda x: np.where(x > 0, x, np.float32(0)),
     "clone": lambda x: x,
+    "detach": lambda x: x,
 }
 BINARY: dict[str, Any] = {
     "add": np.add,

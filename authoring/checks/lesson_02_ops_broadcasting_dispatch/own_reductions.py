@@ -1,4 +1,4 @@
-"""Exercise 02.5: ops in which the elements of a dimension meet: reductions, softmax, products."""
+"""Exercise 02.5: ops in which the elements of a dimension meet: reductions and products."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ OWN_REDUCTIONS = Step(
     "02.5",
     "reductions and products",
     file="ops",
-    minutes=20,
+    minutes=15,
     hints=(
         "shape must say of a fake what the kernel does to numbers. A reduction: go through the sizes; one that is"
         " reduced becomes 1, or is left out. A product of (..., n, k) and (..., k, m): what happens to `...`?",
         "Reduction: 1 if d in dims else n, for those d that are kept (keepdim or d not in dims). Product: check the"
         " inner sizes, then broadcast_sizes(x.sizes[:-2], y.sizes[:-2]) + (rows of x, columns of y).",
-        "log_normalized: x - max, and of that minus log of the sum of its exp, both with keepdims=True, along dim."
-        " softmax is np.exp of it. `sum` of what is no float gives int64.",
+        "sizes = tuple(1 if d in dims else n for d, n in enumerate(x.sizes) if keepdim or d not in dims). amax is x.max"
+        " with the same two arguments, matmul np.matmul. `sum` of what is no float gives int64.",
     ),
 )
 KERNEL = "An op is a kernel and a promise"
@@ -50,8 +50,6 @@ def _(mini: Any) -> None:
         sizes = np.empty((2, 3, 4)).sum(dims, keepdims=keepdim).shape
         said = f"sum(fake((2, 3, 4)), {dims}, {keepdim})"
         judge_fake(said, partial(ops.sum_, fake((2, 3, 4)), dims, keepdim), sizes, "float32", why)
-    along = "softmax keeps sizes and dtype: each element is only compared with the others of its row."
-    judge_fake("softmax(fake((2, 3)), 1)", lambda: ops.softmax(fake((2, 3)), 1), (2, 3), "float32", along)
 
 
 @OWN_REDUCTIONS.case("sums of integers and bools are int64", points=1, section="Promotion: which type comes out")
@@ -65,20 +63,6 @@ def _(mini: Any) -> None:
     judge("sum(uint8 [200, 100])", lambda: ops.sum_(tensor([200, 100], "uint8"), (0,), False), np.int64(300), why)
     judge("amax(uint8 [200, 100])", lambda: ops.amax(tensor([200, 100], "uint8"), (0,), False), np.uint8(200), why)
     judge("sum(float64 [0.5])", lambda: ops.sum_(tensor([0.5], "float64"), (0,), False), np.float64(0.5), why)
-
-
-@OWN_REDUCTIONS.case("softmax along one dimension, also of large numbers", points=2, section=KERNEL)
-def _(mini: Any) -> None:
-    ops, from_numpy = mini.ops, mini.tensor.from_numpy
-    every = "The shares of one row add up to 1: largest element and sum are taken along `dim`, with keepdims=True."
-    large = "exp(1000) is inf, and inf / inf is nan. Make the greatest element 0 first; the shares stay the same."
-    for x, dim, why in ((X, 2, every), (X, 1, every), (X * 1000, 2, large)):
-        wide = x.astype(np.float64) - x.max(dim, keepdims=True)
-        shares = np.exp(wide) / np.exp(wide).sum(dim, keepdims=True)
-        said = f"softmax({x.tolist()}, {dim})"
-        judge(said, partial(ops.softmax, from_numpy(x), dim), shares.astype(np.float32), why)
-        logs = (wide - np.log(np.exp(wide).sum(dim, keepdims=True))).astype(np.float32)
-        judge(f"log_{said}", partial(ops.log_softmax, from_numpy(x), dim), logs, why)
 
 
 @OWN_REDUCTIONS.case("products: inner sizes, outer sizes, dtypes", points=2, section=TOGETHER)

@@ -1,5 +1,6 @@
 """Lesson 03: bugs in unwinding; and the steps of `mini/interpreter.py`."""
 
+from .own_behind import OWN_BEHIND
 from .own_calls import OWN_CALLS
 from .own_containers import OWN_CONTAINERS
 from .own_decoding import OWN_DECODING
@@ -15,4 +16,5 @@ TITLE = "03 a bytecode interpreter"
 EXERCISES = (
     UNWINDING,
     *(OWN_ITEMS, OWN_PARTS, OWN_DECODING, OWN_FRAME, OWN_NAMES, OWN_CONTAINERS, OWN_LOOPS, OWN_CALLS, OWN_FUNCTIONS),
+    OWN_BEHIND,
 )

@@ -21,8 +21,8 @@ OWN_APPLY = Step(
         "An op: its __self__ is a Tensor, or its __module__ is 'mini.ops'. Then just call it: the layer"
         " sees it. But not if"
         " its __name__ is in NEEDS_DATA.",
-        "Python functions are inlined: a MethodType is its __func__ with __self__ in front. An object whose type has a"
-        " Python __call__: apply self.attribute(function, '__call__').",
+        "python, slots = behind(function, args): with a Python function behind the call, self.inline(python, slots,"
+        " kwargs). Of a method, and of an object with a __call__, the object is among the slots.",
     ),
 )
 TRACING, GONE, SOURCES = "Tracing by interpreting", "Python disappears", "Where a value came from"

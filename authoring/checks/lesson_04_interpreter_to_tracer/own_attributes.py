@@ -64,9 +64,9 @@ def reads(model: Any, x: Any) -> Any:
 def _(mini: Any) -> None:
     tensor = mini.tensor.tensor
     model, x = Model(tensor([[1.0], [2.0]])), tensor([[1.0, 1.0]])
-    trace = whole(mini, reads, (model, x), "Attributes of objects from outside are read, and guarded.")
-    expected = ["matmul = matmul(x0, x1)", "mul = mul(matmul, 2)", "add = add(mul, 4)"]
     why = "The weight lies outside: read it by trace.read, with source.attr(name), and it is an input, guarded."
+    trace = whole(mini, reads, (model, x), why)
+    expected = ["matmul = matmul(x0, x1)", "mul = mul(matmul, 2)", "add = add(mul, 4)"]
     expect("the graph of x @ model.weight * model.scale + model.doubled", expected, lines(trace.record.graph), why)
     region = mini.breaks.Region(reads)
     before = region(model, x).tolist()

@@ -10,7 +10,7 @@ from minitorch_compile.course.checking.exercise import WrongAnswer
 from minitorch_compile.course.checking.step import Step
 
 from ..comparing import expect
-from .own_traces import breaks, like_python, lines, whole
+from .own_traces import breaks, like_python, lines, traced, whole
 
 OWN_COMPUTING = Step(
     "04.9",
@@ -21,7 +21,7 @@ OWN_COMPUTING = Step(
         "New cells and functions are noted: self.trace.made[id(made)] = made. Functions that map, max,"
         " min, sorted and sort"
         " call are given as self.callback(function), which comes back to apply.",
-        "Three questions. A list or dict that is written to: self.trace.change. Else"
+        "Three questions. A list or dict that is written to: is it from outside? Then self.trace.changed has it. Else"
         " self.asks(function, values): Break."
         " Else neither in PURE nor a method of a list, dict, tuple, str, int or float: Break.",
         "After the call: a str with 'fake(' in it is"
@@ -117,11 +117,22 @@ def writes(x: Any, seen: list[Any], table: dict[str, Any]) -> Any:
 
 @OWN_COMPUTING.case("lists and dictionaries from outside", points=1, section=SOURCES)
 def _(mini: Any) -> None:
-    why = (
-        "Python changes the trace's copy. Say so before, by self.trace.change: the real one is changed"
-        " when the graph has run."
-    )
+    why = "Python changes the trace's copy. Note it in self.trace.changed: the real one is changed after the graph."
     like_python(mini, writes, (mini.tensor.tensor([1.0]), [1], {"old": 0}), why)
+
+
+def makes(x: Any, seen: list[Any]) -> Any:
+    mine = [x]
+    mine.append(x * 2)
+    seen.append(1)
+    return mine
+
+
+@OWN_COMPUTING.case("which containers are changed for real", points=1, section=SOURCES)
+def _(mini: Any) -> None:
+    trace = traced(mini, makes, mini.tensor.tensor([1.0]), [7])
+    why = "A list that the trace has made is nobody else's: no source, nothing to be changed outside."
+    expect("changed, after appends to a new list and to one from outside", [[7, 1]], list(trace.changed.values()), why)
 
 
 def pairs(x: Any) -> Any:

@@ -47,13 +47,13 @@ def _(mini: Any) -> None:
     expect(
         "inputs, nodes and outputs of a new graph", ([], [], []), (graph.inputs, graph.nodes, graph.outputs), "Lists."
     )
-    made = [graph.add(op, (), value) for op in ("input", ops.add, ops.mul, "input", ops.add, ops.add, "constant")]
-    expected = ["x0", "add", "mul", "x1", "add1", "add2", "constant"]
+    made = [graph.add(op, (), value) for op in ("input", ops.add, ops.mul, "input", ops.add, ops.add, ops.copy_)]
+    expected = ["x0", "add", "mul", "x1", "add1", "add2", "copy_"]
     why = "Each op is counted by itself; its first node has no number, but for the inputs."
-    expect("names after add of input, add, mul, input, add, add, constant", expected, [str(node) for node in made], why)
+    expect("names after add of input, add, mul, input, add, add, copy_", expected, [str(node) for node in made], why)
     why = "The inputs are a list of their own; the nodes are in the order in which they were added."
     got = [str(node) for node in graph.inputs], [str(node) for node in graph.nodes]
-    expect("its inputs and its nodes", (["x0", "x1"], ["add", "mul", "add1", "add2", "constant"]), got, why)
+    expect("its inputs and its nodes", (["x0", "x1"], ["add", "mul", "add1", "add2", "copy_"]), got, why)
     node = graph.add(ops.add, (made[0], 2), value)
     expect(
         "op, args and value of a node", (ops.add, (made[0], 2), value), (node.op, node.args, node.value), "Keep them."

@@ -17,7 +17,7 @@ OWN_MEANING = Step(
     minutes=15,
     hints=(
         "A dictionary from nodes to their values: it begins with the inputs, and each node adds its own.",
-        "Arguments and outputs that are no nodes stand for themselves. A constant's value is its argument.",
+        "Arguments and outputs that are no nodes stand for themselves.",
         "Dead code: go through the nodes from the last to the first. If a node is needed, or writes, then it and its"
         " inputs are needed.",
     ),
@@ -26,14 +26,13 @@ SECTION = "What a graph is"
 
 
 def small(mini: Any) -> Any:
-    """(x0 + 10) * (x0 + 10) - constant, and a number, as outputs."""
+    """(x0 + 10) * (x0 + 10) - x0, and a number, as outputs."""
     ops, value = mini.ops, mini.tensor.fake((2,))
     graph = mini.graph.Graph()
     x = graph.add("input", (), value)
     more = graph.add(ops.add, (x, 10), value)
     square = graph.add(ops.mul, (more, more), value)
-    fixed = graph.add("constant", (mini.tensor.tensor([1.0, 2.0]),), value)
-    graph.outputs = [graph.add(ops.sub, (square, fixed), value), 7, x, None]
+    graph.outputs = [graph.add(ops.sub, (square, x), value), 7, x, None]
     return graph
 
 
@@ -41,11 +40,9 @@ def small(mini: Any) -> Any:
 def _(mini: Any) -> None:
     x = mini.tensor.tensor([0.0, 1.0])
     got = attempt(small(mini).run, x)
-    why = (
-        "A node stands for its value, also among the outputs, and anything else for itself; a constant for its tensor."
-    )
-    expected = [mini.tensor.tensor([99.0, 119.0]), 7, x, None]
-    expect("run([0, 1]) of (x0 + 10) * (x0 + 10) - constant([1, 2]), 7, x0, None", expected, got, why)
+    why = "A node stands for its value, also among the outputs, and anything else for itself."
+    expected = [mini.tensor.tensor([100.0, 120.0]), 7, x, None]
+    expect("run([0, 1]) of (x0 + 10) * (x0 + 10) - x0, 7, x0, None", expected, got, why)
 
 
 @OWN_MEANING.case("another step is another interpreter", points=1, section=SECTION)
@@ -57,8 +54,8 @@ def _(mini: Any) -> None:
         return f"<{node}>"
 
     got = attempt(lambda: small(mini).run("X", step=step))
-    expected = ["add(X, 10)", "mul(<add>, <add>)", "sub(<mul>, tensor([1.0, 2.0]))"]
-    why = "`step(node, args)` computes each call, with the values of its arguments. A constant is no call."
+    expected = ["add(X, 10)", "mul(<add>, <add>)", "sub(<mul>, X)"]
+    why = "`step(node, args)` computes each call, with the values of its arguments."
     expect("what `step` is asked", expected, seen, why if not isinstance(got, str) else f"{why} ({got})")
     expect("the outputs", ["<sub>", 7, "X", None], got, "What `step` gives is the value of the node.")
 

@@ -84,22 +84,6 @@ def _(mini: Any) -> None:
         raise WrongAnswer(f"the reason is {trace.reason!r}", "Keep the exception that ended the trace: self.reason.")
 
 
-@OWN_UNDOING.case("which containers are changed for real", points=1, section="Where a value came from")
-def _(mini: Any) -> None:
-    trace = trace_of(mini, [1])
-    (mine,) = trace.frame.locals["args"]
-    trace.change(mine)
-    expect(
-        "changed, after change of a list from outside",
-        [mine],
-        list(trace.changed.values()),
-        "It must be changed for real.",
-    )
-    trace.change([2])
-    why = "A list that the trace has made is nobody else's: no source, nothing to be changed outside."
-    expect("changed, after change of a new list, too", [mine], list(trace.changed.values()), why)
-
-
 def changes(x: Any, seen: list[Any], table: dict[str, Any]) -> Any:
     count = 0
 

@@ -1,7 +1,6 @@
 """Lesson 07: hidden tensors, a hook that remembers, a prediction; and the steps of `mini/frames.py`."""
 
 from .answered_calls import ANSWERED_CALLS
-from .behind_calls import BEHIND_CALLS
 from .captured_functions import CAPTURED_FUNCTIONS
 from .hidden_tensors import HIDDEN_TENSORS
 from .own_hook import OWN_HOOK
@@ -13,7 +12,6 @@ EXERCISES = (
     HIDDEN_TENSORS,
     REMEMBERING_HOOK,
     CAPTURED_FUNCTIONS,
-    BEHIND_CALLS,
     WORTH_TAKING,
     OWN_HOOK,
     ANSWERED_CALLS,

@@ -1,4 +1,4 @@
-"""Step 07.7: who answers a call."""
+"""Step 07.6: who answers a call."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from minitorch_compile.course.checking.exercise import WrongAnswer, outcome
 from minitorch_compile.course.checking.step import Step
 
 ANSWERED_CALLS = Step(
-    "07.7",
+    "07.6",
     "a call is answered",
     file="frames",
     minutes=20,

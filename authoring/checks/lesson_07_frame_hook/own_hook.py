@@ -1,4 +1,4 @@
-"""Step 07.6: the hook, and frames that ask it."""
+"""Step 07.5: the hook, and frames that ask it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from minitorch_compile.course.checking.step import Step
 from ..comparing import expect
 
 OWN_HOOK = Step(
-    "07.6",
+    "07.5",
     "the hook, and its frames",
     file="frames",
     minutes=10,

@@ -1,4 +1,4 @@
-"""Step 07.5: which calls the compiler should answer."""
+"""Step 07.4: which calls the compiler should answer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from minitorch_compile.course.checking.exercise import WrongAnswer, outcome
 from minitorch_compile.course.checking.step import Step
 
 WORTH_TAKING = Step(
-    "07.5",
+    "07.4",
     "which calls are worth it",
     file="frames",
     minutes=12,

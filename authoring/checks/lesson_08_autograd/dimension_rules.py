@@ -25,8 +25,8 @@ DIMENSION_RULES = Step(
         " for each d; view by reshape to"
         " x's sizes; slice by slice_backward, which puts the part among zeros; expand by nothing at all,"
         " since the note sums.",
-        "softmax: out * (g - (g * out).sum(dim, True)). log_softmax: g - out.exp() * g.sum(dim, True)."
-        " matmul: [g @ y^T, x^T @ g], the last"
+        "amax: a mask of x's dtype, 1 where x is the largest of its row; the gradient, with its dimensions back, over"
+        " how many these are, times the mask. matmul: [g @ y^T, x^T @ g], the last"
         " two dimensions transposed. slice_backward's own gradient is the slice at, at + step * size, step.",
     ),
 )
@@ -38,9 +38,6 @@ CALLS: list[tuple[str, list[tuple[int, ...]], tuple[Any, ...], str]] = [
     ("sum_", [()], ((), False), "No dimension at all: the gradient passes."),
     ("amax", [(3,)], ((0,), True), "Only the largest element gets the gradient."),
     ("amax", [(2, 3)], ((1,), False), "Only the largest element of each row gets its gradient."),
-    ("softmax", [(3,)], (0,), "A nudge of one element moves all others of the row, since they add up to 1."),
-    ("softmax", [(2, 3)], (1,), "The sum goes along dim only."),
-    ("log_softmax", [(2, 3)], (0,), "g - softmax * (the sum of g along dim): out.exp() is the softmax."),
     ("matmul", [(2, 3), (3, 4)], (), "The product with the other one, transposed: g @ y^T, and x^T @ g."),
     ("matmul", [(2, 2, 3), (3, 2)], (), "Only the last two dimensions are transposed."),
     ("view", [(2, 3)], ((3, 2),), "Back to the sizes of x."),

@@ -17,12 +17,11 @@ OWN_BACKEND = Step(
     file="aot",
     minutes=25,
     hints=(
-        "f = Functional(graph). If no input requires grad there is one graph: compile trace(f, *f.inputs,"
-        " position=0), run it, finish.",
-        "Else partition(joint_graph(f), count) with count = all results of f: computed outputs and"
-        " written inputs. Compile both halves.",
-        "A call: run the first half in no_grad, split its results at count. If Tape.enabled, make a"
-        " CallNote, and give each result of which"
+        "f = Functional(graph), and partition(joint_graph(f), count) with count = all results of f: computed outputs"
+        " and written inputs.",
+        "Compile both halves. Where no input requires grad the second has no outputs: then nothing is to be compiled.",
+        "A call: run the first half in no_grad, split its results at count. If Tape.enabled, and with a second half,"
+        " make a CallNote, and give each result of which"
         " f.differentiable says so an OutputNote. Then f.finish(inputs, outputs).",
     ),
 )
@@ -116,5 +115,6 @@ def _(mini: Any) -> None:
         )
         if any(node.writes for graph in graphs for node in graph.nodes):
             raise WrongAnswer(
-                f"the compiler was given\n{graphs[0]}", "Writes became values before that: trace f, not the graph."
+                f"the compiler was given\n{graphs[0]}",
+                "Writes became values before that: give it the halves.",
             )

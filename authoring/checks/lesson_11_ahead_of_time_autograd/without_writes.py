@@ -24,7 +24,7 @@ WITHOUT_WRITES = Step(
         " node.op(*args).",
         "finish: results are the computed outputs, then the new values of written inputs. Take the"
         " outputs, copy_ the others into"
-        " inputs[i], and only then make the views.",
+        " inputs[i], and only then make the views: self.value, of now with the inputs and the computed outputs.",
     ),
 )
 SECTION = "Programs that write"

@@ -70,10 +70,7 @@ def _(mini: Any) -> None:
     x = numbers(3, 3)
     done = judge(mini, lambda x: x @ x, [x], "x @ x", "The product's buffer holds it all.")
     count(done, 1, "x @ x", "The product has a buffer of its own already: no copy.")
-    given = (
-        "An input's memory is the caller's, a constant's is everybody's: only a buffer that a step has filled "
-        "is given out."
-    )
+    given = "An input's memory is the caller's: only a buffer that a step has filled is given out."
     lowering = judge(mini, lambda x: (x, x + 1), [x], "(x, x + 1)", given)
     if lowering.outputs[0] in lowering.inputs:
         raise WrongAnswer("x as an output: its own buffer was given out", given)

@@ -86,8 +86,7 @@ def run_call(memory: dict[Any, Any], call: Any) -> None:
 def memory_of(lowering: Any, arrays: Sequence[Any]) -> dict[Any, Any]:
     """What lies where before the first step. An input's memory is filled so that its layout shows the array."""
     memory: dict[Any, Any] = {}
-    constants = [node.args[0].numpy() for node in lowering.constants]
-    for buffer, array in zip(lowering.inputs, [*arrays, *constants], strict=True):
+    for buffer, array in zip(lowering.inputs, arrays, strict=True):
         memory[buffer] = np.zeros(
             1 + sum(max(n - 1, 0) * s for n, s in zip(buffer.sizes, buffer.layout.strides, strict=True))
         )

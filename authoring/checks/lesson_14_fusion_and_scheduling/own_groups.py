@@ -1,4 +1,4 @@
-"""Exercise 14.5: a group, and the names of its variables."""
+"""Exercise 14.5: stages and groups."""
 
 from __future__ import annotations
 
@@ -11,19 +11,18 @@ from .run_groups import loop_of
 
 OWN_GROUPS = Step(
     "14.5",
-    "a group, and the names of its variables",
+    "stages and groups",
     file="fusion",
-    minutes=15,
+    minutes=10,
     hints=(
-        "All loops of a group share the variables of the row: the first len(self.rows) of a loop's dimensions are "
-        "i0, i1, ...",
-        "The others, of loop.sizes + loop.reduced, are j0, j1, ..., counted from the end of the row. A size of 1 "
-        "gives Index().",
-        "reads: like Loop.reads, but with self.index(loop): Text(loop.body, self.index(loop)).found.",
+        "A stage has inner and loops, a group rows and stages. Their texts are joined ones: of loops by ', ', of stages"
+        " by ' | '.",
+        "A loop's part of the text is its reduction and its buffer's name; of a loop without a reduction, which is"
+        " None, the name alone.",
+        "loops = property(lambda self: [loop for stage in self.stages for loop in stage.loops]).",
     ),
 )
 SECTION = "When two loops may be one"
-NAMES = "i0, i1, ... for the row's dimensions; then j0, j1, ..., counted anew inside of the row; 0 where the size is 1."
 
 
 def summing(mini: Any, rows: tuple[int, ...], sizes: tuple[int, ...], reduced: tuple[int, ...] = ()) -> tuple[Any, Any]:
@@ -35,33 +34,19 @@ def summing(mini: Any, rows: tuple[int, ...], sizes: tuple[int, ...], reduced: t
     return mini.fusion.Group(rows), loop_of(mini, "buf0", sizes, body, reduced)
 
 
-@OWN_GROUPS.case("variables", points=2, section=SECTION)
+@OWN_GROUPS.case("a stage's text", points=2, section=SECTION)
 def _(mini: Any) -> None:
-    for rows, sizes, reduced, expected in (
-        ((4,), (4, 8), (), "(i0, j0)"),
-        ((4,), (4,), (8, 2), "(i0, j0, j1)"),
-        ((4, 8), (4, 8), (), "(i0, i1)"),
-        ((), (4, 8), (), "(j0, j1)"),
-        ((1, 4), (1, 4, 1, 8), (), "(0, i1, 0, j1)"),
-    ):
-        group, loop = summing(mini, rows, sizes, reduced)
-        got = str(group.index(loop))
-        if got != expected:
-            raise WrongAnswer(
-                (f"rows {rows}, a loop over {sizes} and {reduced} inside: expected {expected}, got {got}"), NAMES
-            )
+    _, plain = summing(mini, (4,), (4, 8))
+    _, total = summing(mini, (4,), (4,), (8,))
+    stage = mini.fusion.Stage((8,), [total, plain])
+    if (stage.inner, stage.loops) != ((8,), [total, plain]):
+        raise WrongAnswer(f"Stage((8,), loops) has inner {stage.inner} and loops {stage.loops}", "Keep both.")
+    if str(stage) != "sum buf0, buf0":
+        why = "A loop that reduces nothing is told by its buffer alone, a reduction by what it does and its buffer."
+        raise WrongAnswer(f"a sum and a plain loop: expected the text sum buf0, buf0, got {stage}", why)
 
 
-@OWN_GROUPS.case("what a loop reads, in these variables", points=1, section="What a loop touches")
-def _(mini: Any) -> None:
-    group, loop = summing(mini, (4,), (4, 8))
-    got = [str(index) for _, index in group.reads(loop)]
-    if got != ["i0 * 8 + j0"]:
-        why = "Run the body for the group's variables: in the loop's own ones the second would be i1."
-        raise WrongAnswer(f"rows (4,), a loop over (4, 8): expected a read at i0 * 8 + j0, got {got}", why)
-
-
-@OWN_GROUPS.case("its loops, and its text", points=1, section=SECTION)
+@OWN_GROUPS.case("a group's loops, and its text", points=2, section=SECTION)
 def _(mini: Any) -> None:
     group, loop = summing(mini, (4,), (4, 8))
     _, other = summing(mini, (4,), (4,), (8,))

@@ -19,7 +19,7 @@ OWN_ORDER = Step(
         "times that many."
         " r is flatten of the row's variables.",
         "read - r * size says which of the row's elements is read: it has to be within(size), or another row makes it.",
-        "If the loop reads exactly what the other makes in the same turn, read == flatten(self.index(made), "
+        "If the loop reads exactly what the other makes in the same turn, read == flatten(made.index(self.rows), "
         "made.sizes), it may run"
         " in the same stage; not if that one is a reduction, or has another inside. Else in the next stage.",
     ),
@@ -38,7 +38,7 @@ def group_of(mini: Any, *loops: Any) -> Any:
 def _(mini: Any) -> None:
     made = loop_of(mini, "buf0", (4, 8), None)
     group = group_of(mini, made)
-    i, j = group.index(made)
+    i, j = made.index(group.rows)
     why = "Rows run in any order, and side by side: what another row makes may not be there yet."
     for read, said in (
         (i * -8 + j + 24, ("the mirrored row")),
@@ -58,7 +58,7 @@ def _(mini: Any) -> None:
 def _(mini: Any) -> None:
     made, total = loop_of(mini, "buf0", (4, 8), None), loop_of(mini, "buf1", (4,), None, (8,))
     group = group_of(mini, made, total)
-    i, j = group.index(made)
+    i, j = made.index(group.rows)
     itself = "The element that has just been made is there: the loop may run side by side with its maker."
     complete = "Another element of the row is there only after the whole stage, and so is a sum: the next stage."
     inner = "Side by side run loops of the same inside only: another one needs a stage of its own."

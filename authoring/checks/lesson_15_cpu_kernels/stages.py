@@ -22,7 +22,7 @@ STAGES = Step(
         " before, and put them back. A size of 1 needs no loop: its index is 0.",
         "At the end: self.end_stage(w, ...) for those who share a row, then self.store(w, loop, index, name) for each"
         " reduction,"
-        " where the index is that of the row: flatten(self.group.index(loop)[: len(loop.sizes)], loop.sizes).",
+        " where the index is that of the row: flatten(loop.index()[: len(loop.sizes)], loop.sizes).",
     ),
 )
 SECTION = "Rows and columns"

@@ -15,14 +15,14 @@ STORES = Step(
     file="emit",
     minutes=15,
     hints=(
-        "loop.body(w, self.group.index(loop)) writes the lines of one element and gives its name. A reduction takes"
-        " it into its"
+        "loop.body(w, loop.index(self.group.rows)) writes the lines of one element and gives its name. A reduction"
+        " takes it into its"
         " variable with REDUCTIONS; anything else is stored.",
         "store: note the name in self.made, so that who reads this element right here need not read memory. Write the"
         " line only if"
         " the buffer is in self.wanted, or a later stage of this group reads it.",
         "read_later: the number of the stage that has the loop; then, of all loops in the stages after it, whether"
-        " self.group.reads(other) has the loop's buffer. A reduction's result has a variable and needs no memory for"
+        " other.reads() has the loop's buffer. A reduction's result has a variable and needs no memory for"
         " that.",
     ),
 )

@@ -21,7 +21,7 @@ OWN_EPILOGUES = Step(
         " is enough for it.",
         "If the kernel has `rows` rows, then row r has the elements r * size to r * size + size - 1 of the product,"
         " where"
-        " size = numel(out.sizes) // rows. group.reads(loop) says at which index each loop reads which buffer.",
+        " size = numel(out.sizes) // rows. loop.reads(group.rows) says at which index each loop reads which buffer.",
         "row = flatten((i0, i1, ...), group.rows), an Index of the kernel's variables; (index - row * size).bounds()"
         " are the least"
         " and the greatest distance from the row's beginning: 0 <= low and high < size, for all reads of out.",

@@ -37,12 +37,6 @@ def _(mini: Any) -> None:
     judge_values(
         mini, lambda x, y: (x @ y).softmax(1), [(2, 3), (3, 4)], "The arena's buffers belong to the memory, too."
     )
-    judge_values(
-        mini,
-        lambda x: x + mini.tensor.tensor([1.0, 2.0]),
-        [(3, 2)],
-        "Constants are tensors like others: they come last.",
-    )
 
 
 @OWN_CALL.case("several outputs, each its own", points=1, section=SECTION)

@@ -37,7 +37,6 @@ def program_of(mini: Any, steps: list[list[str]], sizes: dict[str, int]) -> tupl
     buffers = {name: SimpleBuffer(name, (size,)) for name, size in sizes.items()}
     program = object.__new__(mini.program.Program)
     program.lowering = SimpleNamespace(inputs=[buffers["x"]], outputs=[buffers["out"]])
-    program.constants = []
     program.steps = [SimpleNamespace(buffers=[buffers[name] for name in names]) for names in steps]
     return program, buffers
 

@@ -22,7 +22,7 @@ OWN_STEPS = Step(
         " reads (read_by).",
         "If the last step so far is a ProductStep that takes the new one, the new one is its epilogue, and its"
         " buffers are the"
-        " product's too. At the end the graph's constants, and self.prepared.",
+        " product's too. At the end self.prepared.",
     ),
 )
 SECTION = "One program"

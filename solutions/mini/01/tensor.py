@@ -13,14 +13,19 @@ from math import prod as numel  # how many elements some sizes have; 1 for none
 import numpy as np
 
 
+def ensure(condition, message, error=RuntimeError):
+    """Raise the error, with this message, unless the condition holds."""
+    if not condition:
+        raise error(message)
+
+
 def wrap(index, count):
     """A negative index counts from the end.
 
     >>> wrap(-1, 3), wrap(2, 3)
     (2, 2)
     """
-    if not -count <= index < count:
-        raise IndexError(f"{index} is out of range: there are {count}")
+    ensure(-count <= index < count, f"{index} is out of range: there are {count}", IndexError)
     return index % count
 
 
@@ -66,8 +71,7 @@ class Layout:
 
     def permute(self, dims):
         """Dimension d of the result is dimension dims[d] of this one."""
-        if sorted(dims) != list(range(len(self.sizes))):
-            raise RuntimeError(f"permute: {dims} must name each dimension of {self.sizes} once")
+        ensure(sorted(dims) == [*range(len(self.sizes))], f"permute: {dims}: each dimension of {self.sizes} once")
         return Layout(tuple(self.sizes[d] for d in dims), tuple(self.strides[d] for d in dims), self.offset)
 
     def narrow(self, dim, start, stop, step=1):
@@ -79,8 +83,7 @@ class Layout:
 
     def expand(self, sizes):
         """New and stretched dimensions have stride 0: all their elements are the same one."""
-        if broadcast_sizes(self.sizes, sizes) != tuple(sizes):
-            raise RuntimeError(f"{self.sizes} does not expand to {tuple(sizes)}")
+        ensure(broadcast_sizes(self.sizes, sizes) == tuple(sizes), f"{self.sizes} does not expand to {tuple(sizes)}")
         new = len(sizes) - len(self.sizes)
         pairs = zip(self.sizes, self.strides, sizes[new:], strict=True)
         kept = tuple(0 if mine == 1 and size != 1 else stride for mine, stride, size in pairs)
@@ -94,8 +97,7 @@ class Layout:
         Layout(sizes=(6, 2, 2), strides=(4, 2, 1), offset=0)
         >>> Layout((3, 2), (1, 3)).view((6,))          # a transpose in one line: a copy is needed
         """
-        if numel(sizes) != numel(self.sizes):
-            raise RuntimeError(f"{self.sizes} and {tuple(sizes)} have not equally many elements")
+        ensure(numel(sizes) == numel(self.sizes), f"{self.sizes} and {tuple(sizes)} have not equally many elements")
         if 0 in sizes:
             return Layout(tuple(sizes), contiguous_strides(sizes), self.offset)
         old = [(n, stride) for n, stride in zip(self.sizes, self.strides, strict=True) if n != 1]
@@ -134,8 +136,7 @@ class Tensor:
 
     def numpy(self):
         """NumPy's view of the same memory."""
-        if self.is_fake:
-            raise TypeError("a fake has no data: what needs numbers can't be asked while tracing")
+        ensure(not self.is_fake, "a fake has no data: what needs numbers can't be asked while tracing", TypeError)
         data, item = self.storage.data[self.layout.offset :], self.dtype.itemsize
         return np.ndarray(self.sizes, self.dtype, data, 0, [item * stride for stride in self.strides])
 

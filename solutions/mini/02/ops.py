@@ -11,7 +11,7 @@ from functools import reduce
 from itertools import accumulate
 
 import numpy as np
-from mini.tensor import Layout, Storage, Tensor, broadcast_sizes, fake, from_numpy, numel, tensor, wrap  # noqa: F401
+from mini.tensor import Layout, Storage, Tensor, broadcast_sizes, ensure, fake, from_numpy, numel, tensor, wrap  # noqa: F401
 
 # --- dispatch: an op goes down through the layers (tracers, transforms, the tape) to its kernel -----------------------
 
@@ -109,6 +109,7 @@ eq = Pointwise("eq", np.equal, dtype=np.bool_)
 lt = Pointwise("lt", np.less, dtype=np.bool_)
 where = Pointwise("where", np.where)
 clone = Pointwise("clone", np.copy)
+detach = Pointwise("detach", np.copy)  # has no derivative: to a gradient it is a number like any other
 
 
 # %% 02.5 reductions and products
@@ -120,13 +121,6 @@ class Reduction(Op):
         return sizes, np.dtype(np.int64) if self is sum_ and x.dtype.kind != "f" else x.dtype
 
 
-class AlongDim(Op):
-    """Sizes stay; the elements of one dimension depend on each other."""
-
-    def shape(self, x, dim):
-        return x.sizes, x.dtype
-
-
 class Product(Op):
     """Matrix products of the last two dimensions, the others broadcast."""
 
@@ -136,16 +130,8 @@ class Product(Op):
         return broadcast_sizes(x.sizes[:-2], y.sizes[:-2]) + (x.sizes[-2], y.sizes[-1]), promote(x, y)
 
 
-def log_normalized(x, dim):
-    """log(softmax): the greatest element becomes 0 first, so that exp can't overflow."""
-    x = x - x.max(dim, keepdims=True)
-    return x - np.log(np.exp(x).sum(dim, keepdims=True))
-
-
 sum_ = Reduction("sum", lambda x, dims, keepdim: x.sum(dims, keepdims=keepdim))
 amax = Reduction("amax", lambda x, dims, keepdim: x.max(dims, keepdims=keepdim))
-softmax = AlongDim("softmax", lambda x, dim: np.exp(log_normalized(x, dim)))
-log_softmax = AlongDim("log_softmax", log_normalized)
 matmul = Product("matmul", np.matmul)
 
 
@@ -155,8 +141,7 @@ class View(Op):
 
     def run(self, x, *args):
         layout = self.kernel(x.layout, *args)
-        if layout is None:
-            raise RuntimeError(f"{self} of {x.layout} to {args} needs a copy: use reshape")
+        ensure(layout, f"{self} of sizes {x.sizes}, strides {x.strides} to {args} needs a copy: use reshape")
         return Tensor(x.storage, layout)
 
 
@@ -164,8 +149,7 @@ class Write(Op):
     """Writes into its first argument and returns it."""
 
     def run(self, x, y):
-        if broadcast_sizes(x.sizes, y.sizes) != x.sizes:
-            raise RuntimeError(f"{y.sizes} does not fit into {x.sizes}")
+        ensure(broadcast_sizes(x.sizes, y.sizes) == x.sizes, f"{y.sizes} does not fit into {x.sizes}")
         x.storage.version += 1
         if not x.is_fake:
             np.copyto(x.numpy(), y.numpy(), casting="unsafe")
@@ -240,8 +224,7 @@ def reshape(x, *sizes):
     sizes = tuple(sizes[0]) if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)) else sizes
     if -1 in sizes:
         known = numel([n for n in sizes if n != -1])
-        if not known:
-            raise RuntimeError(f"reshape to {sizes}: with a size of 0, -1 can be any number")
+        ensure(known, f"reshape to {sizes}: with a size of 0, -1 can be any number")
         sizes = tuple([x.numel() // known if n == -1 else n for n in sizes])
     return view(x if x.layout.view(sizes) else clone(x), sizes)
 
@@ -260,8 +243,7 @@ def getitem(x, key):
         if k != slice(None):  # of all of a dimension nothing is asked, also not its size
             size = x.sizes[dim]
             start, stop, step = k.indices(size) if isinstance(k, slice) else (wrap(k, size), wrap(k, size) + 1, 1)
-            if step < 0:
-                raise ValueError("step must be greater than zero")
+            ensure(step > 0, "step must be greater than zero", ValueError)
             x = slice_(x, dim, start, stop, step) if (start, stop, step) != (0, size, 1) else x
         sizes += [x.sizes[dim]] * isinstance(k, slice)
         dim += 1
@@ -283,14 +265,23 @@ def cat(tensors, dim=0):
 
 def power(x, n):
     """x * x * ... * x."""
-    if type(n) is not int or n < 1:
-        raise NotImplementedError(f"x ** {n}: only 1, 2, 3, ...")
+    ensure(type(n) is int and n > 0, f"x ** {n}: only 1, 2, 3, ...", NotImplementedError)
     return x if n == 1 else power(x, n - 1) * x
 
 
 def gelu(x):
     """x times about the share of a normal distribution that lies below x (Hendrycks and Gimpel, 2016)."""
     return x * sigmoid(1.5957691216 * (x + 0.044715 * x**3))
+
+
+def log_softmax(x, dim):
+    """log(softmax). The greatest becomes 0 first, so that exp can't overflow; which number is subtracted changes nothing."""
+    x = x - detach(max_over(x, dim, True))
+    return x - log(sum(exp(x), dim, True))
+
+
+def softmax(x, dim):
+    return exp(log_softmax(x, dim))
 
 
 def in_place(op):

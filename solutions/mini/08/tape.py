@@ -43,8 +43,7 @@ class Note:
 
     def backward(self, grad):
         """A gradient for each argument, of its sizes and dtype."""
-        if self.args is None:
-            raise RuntimeError(f"{self.op}: walked a second time, after what it kept was freed")
+        ops.ensure(self.args is not None, f"{self.op}: walked a second time, after what it kept was freed")
         if any(x.storage.version != version for x, version in self.kept):
             raise RuntimeError(f"{self.op}: what its gradient needs was written to after it was computed")
         grads = DERIVATIVES[self.op](grad, self.out, *self.args)  # of its tensors, which come first
@@ -135,8 +134,6 @@ def amax_backward(g, out, x, dims, keepdim):
 DERIVATIVES |= {
     ops.sum_: lambda g, _out, _x, dims, keepdim: [ops.expand_to(kept(_x, g, dims), _x.sizes)],
     ops.amax: amax_backward,
-    ops.softmax: lambda g, out, _x, dim: [out * (g - (g * out).sum(dim, True))],
-    ops.log_softmax: lambda g, out, _x, dim: [g - out.exp() * g.sum(dim, True)],
     ops.matmul: lambda g, _out, x, y: [g @ y.transpose(-1, -2), x.transpose(-1, -2) @ g],
     ops.view: lambda g, _out, _x, sizes: [reshape(g, _x.sizes)],
     ops.expand: lambda g, _out, _x, sizes: [g],
@@ -180,16 +177,14 @@ def walk_back(outputs, grads, ends=(), keep=False):
 
 # %% 08.9 what users call
 def ones(loss):
-    if loss.numel() != 1:
-        raise RuntimeError(f"a gradient is of one number, this tensor has sizes {loss.sizes}")
+    ops.ensure(loss.numel() == 1, f"a gradient is of one number, this tensor has sizes {loss.sizes}")
     return full(loss.sizes, 1, loss.dtype)
 
 
 def backward(loss, grad=None):
     """Adds to the `grad` of each leaf."""
     with no_grad():
-        if not loss.requires_grad:
-            raise RuntimeError("backward: this tensor does not require grad and has no history")
+        ops.ensure(loss.requires_grad, "backward: this tensor does not require grad and has no history")
         for leaf, part in walk_back([loss], [ones(loss) if grad is None else grad]).items():
             leaf.grad = part if leaf.grad is None else leaf.grad + part
 

@@ -8,7 +8,7 @@ tensor([[0.3333333432674408, 0.6666666865348816], [0.4285714328289032, 0.5714285
 """
 
 from mini import ops
-from mini.ops import AlongDim, Layer, Pointwise, Product, Reduction, Write, expand, reshape
+from mini.ops import Layer, Pointwise, Product, Reduction, Write, expand, reshape
 from mini.tape import grad
 from mini.tensor import Layout, Storage, Tensor, tensor, wrap  # noqa: F401
 
@@ -43,7 +43,7 @@ class Batch(Layer):
             rank = args[0].dim() if isinstance(op, Write) else max(x.dim() for x in args if isinstance(x, Tensor))
             out = op(*[self.aligned(value, rank) if own else value for value, own in zip(values, mine, strict=True)])
             return args[0] if isinstance(op, Write) else Box(self, out)
-        return Box(self, self.moved(op, args[0].dim(), *values))
+        return Box(self, self.moved(op, *values))
 
     def aligned(self, value, rank):
         """Sizes of 1 behind the batch, so that broadcasting, which aligns at the right, leaves it on the left."""
@@ -51,12 +51,10 @@ class Batch(Layer):
         return reshape(value, value.sizes[:1] + (1,) * missing + value.sizes[1:]) if missing > 0 else value
 
     # %% 10.5 what names dimensions
-    def moved(self, op, rank, value, *rest):
+    def moved(self, op, value, *rest):
         """An op that names dimensions or sizes: there is one more in front than its caller knows."""
         if isinstance(op, Reduction):
             return op(value, tuple([d + 1 for d in rest[0]]), rest[1])
-        if isinstance(op, AlongDim):
-            return op(value, wrap(rest[0], rank) + 1)
         if op is ops.permute:
             return op(value, (0, *[d + 1 for d in rest[0]]))
         if op in (ops.view, expand):
@@ -72,8 +70,7 @@ def vmap(function, in_dims=0):
         dims = in_dims if isinstance(in_dims, tuple) else (in_dims,) * len(args)
         pairs = list(zip(args, dims, strict=True))
         sizes = {x.sizes[dim] for x, dim in pairs if dim is not None}
-        if len(sizes) != 1:
-            raise ValueError(f"vmap: the batch has one size, not {sorted(sizes)}")
+        ops.ensure(len(sizes) == 1, f"vmap: the batch has one size, not {sorted(sizes)}", ValueError)
         with Batch() as layer:
             result = function(*[x if dim is None else Box(layer, moved_to_front(x, dim)) for x, dim in pairs])
         return result.value if layer.owns(result) else expand(result, (*sizes, *result.sizes))

@@ -40,42 +40,35 @@ class Functional:
             base, views = self.path[node.args[0]] if shared else (node, ())
             self.path[node] = base, (*views, (node.op, node.args[1:])) if isinstance(node.op, View) else views
         written = {self.path[node][0] for node in graph.nodes if node.writes}
-        if any(node.op == "constant" for node in written):
-            raise RuntimeError("a tensor is written to that is no argument of the graph")
         self.written = [i for i, node in enumerate(graph.inputs) if node in written]
-        paths = [self.path[node] for node in graph.outputs]
-        self.aliases = {i: path for i, path in enumerate(paths) if path[0] in graph.inputs}
-        self.computed = [node for i, node in enumerate(graph.outputs) if i not in self.aliases]
+        self.computed = [node for node in graph.outputs if self.path[node][0] not in graph.inputs]
 
     # %% 11.4 a call without writes
     def __call__(self, *values):
         """The outputs that are no views of inputs, and the last values of inputs that were written to."""
         now = dict(zip(self.graph.inputs, values, strict=True))  # of each memory: the newest value
-
-        def value(node):
-            base, views = self.path[node]
-            return follow(now[base], views)
-
         for node in self.graph.nodes:
-            args = [value(arg) if isinstance(arg, Node) else arg for arg in node.args]
+            args = [self.value(arg, now) if isinstance(arg, Node) else arg for arg in node.args]
             if node.writes:
                 base, views = self.path[node]
                 new = ops.expand_to(ops.to(args[1], args[0].dtype), args[0].sizes)
                 now[base] = replaced(now[base], views, ops.clone(new))
             elif not isinstance(node.op, View):
-                now[node] = args[0] if node.op == "constant" else node.op(*args)
-        return [value(node) for node in self.computed] + [now[self.graph.inputs[i]] for i in self.written]
+                now[node] = node.op(*args)
+        return [self.value(node, now) for node in self.computed] + [now[self.graph.inputs[i]] for i in self.written]
+
+    def value(self, node, now, batch=None):
+        """Its views, followed from the newest value of its memory; what they are given in the numbers of a call."""
+        base, views = self.path[node]
+        return follow(now[base], at(views, batch))
 
     def finish(self, inputs, results):
         """Write back, and put views of inputs among the outputs."""
-        results, count = iter(results), len(self.graph.outputs)
-        outputs = [None if i in self.aliases else next(results) for i in range(count)]
-        for i, new in zip(self.written, results, strict=True):
+        for i, new in zip(self.written, results[len(self.computed) :], strict=True):
             ops.copy_(inputs[i], new)
-        known, batch = dict(zip(self.graph.inputs, inputs, strict=True)), batch_of(self.inputs, inputs)
-        for i, (base, views) in self.aliases.items():
-            outputs[i] = follow(known[base], [(op, at(args, batch)) for op, args in views])
-        return outputs
+        now = dict(zip([*self.graph.inputs, *self.computed], [*inputs, *results], strict=False))
+        batch = batch_of(self.inputs, inputs)
+        return [now[node] if node in now else self.value(node, now, batch) for node in self.graph.outputs]
 
 
 # %% 11.5 what is written through a view
@@ -91,8 +84,7 @@ def replaced(base, views, value):
     if not views:
         return value
     (op, args), *rest = views
-    if op is ops.expand:
-        raise RuntimeError("several elements of this view are one in memory: what is written to it is not clear")
+    ops.ensure(op is not ops.expand, "several elements of this view are one in memory: what is written is not clear")
     part = replaced(follow(base, views[:1]), rest, value)
     inverse = DERIVATIVES[op](part, None, base, *args)[0]  # a view's gradient puts each element where it came from
     if op is not ops.slice_:
@@ -144,11 +136,8 @@ def partition(joint, count):
     """A graph that runs at once and gives what is saved after its outputs, and one that runs when gradients have come."""
     late, saved = late_and_saved(joint, count)
     inputs, tangents = joint.inputs[: len(joint.inputs) - count], joint.inputs[len(joint.inputs) - count :]
-    forward, backward = Graph(), Graph()
-    forward.inputs, forward.outputs = inputs, joint.outputs[:count] + saved
-    forward.nodes = [node for node in joint.nodes if node not in late]
-    backward.inputs, backward.outputs = saved + tangents, joint.outputs[count:]
-    backward.nodes = [node for node in joint.nodes if node not in saved]
+    forward = Graph(inputs, [node for node in joint.nodes if node not in late], joint.outputs[:count] + saved)
+    backward = Graph(saved + tangents, [node for node in joint.nodes if node not in saved], joint.outputs[count:])
     return forward.without_dead_code(), backward.without_dead_code()
 
 
@@ -182,8 +171,7 @@ class CallNote(Note):
         self.kept = [(x, x.storage.version) for x in saved]
 
     def backward(self, slots):
-        if self.kept is None:
-            raise RuntimeError("a compiled call: walked a second time, after what it kept was freed")
+        ops.ensure(self.kept is not None, "a compiled call: walked a second time, after what it kept was freed")
         if any(x.storage.version != version for x, version in self.kept):
             raise RuntimeError("a compiled call: what its gradient needs was written to after it was computed")
         tangents = [slots[i] if i in slots else ops.full(o.sizes, 0, o.dtype) for i, o in enumerate(self.outputs)]
@@ -196,18 +184,15 @@ def aot(compiler):
 
     def backend(graph):
         f = Functional(graph)
-        if not any(x.requires_grad for x in f.inputs):
-            run = compiler(trace(f, *f.inputs, position=0))
-            return lambda *inputs: f.finish(inputs, run(*inputs))
         count = len(f.computed) + len(f.written)
         forward, backward = partition(joint_graph(f), count)
-        run, run_back = compiler(forward), compiler(backward)
+        run, run_back = compiler(forward), compiler(backward) if backward.outputs else None
 
         def call(*inputs):
             with no_grad():
                 results = run(*inputs)
             outputs, saved = results[:count], results[count:]
-            if Tape.enabled:
+            if Tape.enabled and run_back:
                 batch = batch_of(f.inputs, inputs)
                 note = CallNote(inputs, outputs, saved, partial(run_back, batch=batch) if batch else run_back)
                 for i, output in enumerate(outputs):

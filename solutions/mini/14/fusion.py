@@ -5,7 +5,7 @@
 rows (8,): amax buf0 | sum buf1 | buf2
 """
 
-from mini.loops import Call, Loop, Lowering, Text, decompose, fake, flatten, split, trace, variables  # noqa: F401
+from mini.loops import Call, Loop, Lowering, decompose, fake, flatten, split, trace, variables  # noqa: F401
 from mini.tensor import numel
 
 
@@ -14,6 +14,7 @@ def same(sizes, others):
     return str(sizes) == str(others)
 
 
+# %% 14.5 stages and groups
 class Stage:
     """Loops that run side by side over the inside of a row."""
 
@@ -24,7 +25,6 @@ class Stage:
         return ", ".join(f"{loop.reduction or ''} {loop.buffer.name}".strip() for loop in self.loops)
 
 
-# %% 14.5 a group, and the names of its variables
 class Group:
     """What becomes one kernel: for each of the rows, stage after stage."""
 
@@ -36,29 +36,20 @@ class Group:
     def __str__(self):
         return f"rows {self.rows}: {' | '.join(map(str, self.stages))}"
 
-    def index(self, loop):
-        """The loop's variables: i0, i1, ... for the row, j0, j1, ... inside of it; a size of 1 needs none."""
-        sizes, count = loop.sizes + loop.reduced, len(self.rows)
-        return variables("i", sizes[:count]) + variables("j", sizes[count:])
-
-    def reads(self, loop):
-        """Pairs of a buffer and an index, in these variables."""
-        return Text(loop.body, self.index(loop)).found
-
     # %% 14.6 how early a loop may run
     def stage_after(self, read, at, made, inner):
         """The first stage that may read this element of what a loop of stage `at` made; None if no stage may."""
         size = numel(made.sizes) // max(numel(self.rows), 1)  # what a row has of it
-        row = flatten(self.index(made)[: len(self.rows)], self.rows)
+        row = flatten(variables("i", self.rows), self.rows)
         if not (read - row * size).within(size):
             return None  # another row makes it, perhaps later
-        itself = not made.reduction and read == flatten(self.index(made), made.sizes)
+        itself = not made.reduction and read == flatten(made.index(self.rows), made.sizes)
         return at if itself and same(self.stages[at].inner, inner) else at + 1
 
     def first_stage(self, loop, inner):
         """The first one where all that the loop reads is there; None if that is nowhere in this group."""
         makers = {made.buffer: (at, made) for at, stage in enumerate(self.stages) for made in stage.loops}
-        reads = [(buffer, index) for buffer, index in self.reads(loop) if buffer in makers]
+        reads = [(buffer, index) for buffer, index in loop.reads(self.rows) if buffer in makers]
         stages = [self.stage_after(index, *makers[buffer], inner) for buffer, index in reads]
         return None if None in stages else max(stages, default=0)
 
@@ -118,10 +109,9 @@ def in_one_loop(group):
     """Work in the order of memory needs one loop, however many dimensions there are; other work by rows, if it can."""
     if any(loop.reduction for loop in group.loops) or len(group.stages) > 1 or len(group.rows) < 2:
         return group
-    one = Group((numel(group.rows),))
-    if all(one.add(flat(loop)) for loop in group.loops):
-        if all(index.is_affine for loop in one.loops for _, index in one.reads(loop)):
-            return one
+    one, loops = Group((numel(group.rows),)), [flat(loop) for loop in group.loops]
+    if all(index.is_affine for loop in loops for _, index in loop.reads()) and all(map(one.add, loops)):
+        return one
     return group.regrouped(group.rows[:-1]) or group
 
 

@@ -52,7 +52,7 @@ class ProductStep:
         if self.epilogue or not isinstance(step, Kernel) or len(out.sizes) != 2 or 0 in out.sizes:
             return False
         group, rows = step.group, step.rows
-        reads = [index for loop in group.loops for buffer, index in group.reads(loop) if buffer is out]
+        reads = [index for loop in group.loops for buffer, index in loop.reads(group.rows) if buffer is out]
         if not reads or not rows or type(rows) is not type(out.sizes[0]):  # both depend on the batch, or none
             return False
         size = numel(out.sizes) // rows  # what one row of the kernel has of the product

@@ -53,7 +53,6 @@ class Program:
                 last.epilogue, last.buffers = step, last.buffers + step.buffers
             else:
                 self.steps.append(step)
-        self.constants = [node.args[0] for node in lowering.constants]  # the last of the inputs, at each call
         self.prepared = functools.lru_cache(maxsize=4)(self.prepare)  # for the batches that were used last
 
     # %% 17.5 a plan of the memory
@@ -88,7 +87,6 @@ class Program:
 
     def __call__(self, *tensors, batch=None):
         """Inputs are taken as they lie, outputs are new; between them the steps run."""
-        tensors = *tensors, *self.constants
         inputs, outputs, memory, launches = self.prepared(batch or batch_of(self.lowering.inputs, tensors))
         now = dict(memory)
         for (buffer, layout), tensor in zip(inputs, tensors, strict=True):

@@ -1,4 +1,4 @@
-"""Step 07.4: which Python function a call will run."""
+"""Exercise 03.11: which Python function a call will run."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 from minitorch_compile.course.checking.exercise import WrongAnswer, outcome
 from minitorch_compile.course.checking.step import Step
 
-BEHIND_CALLS = Step(
-    "07.4",
+OWN_BEHIND = Step(
+    "03.11",
     "the function behind a call",
-    file="frames",
+    file="interpreter",
     minutes=10,
     hints=(
         "Three things run Python code when they are called: a function, a method, and an object whose class has a"
@@ -21,7 +21,7 @@ BEHIND_CALLS = Step(
         " len or a class it is not: (None, args).",
     ),
 )
-SECTION = "What a call is"
+SECTION = "Calls"
 
 
 class Model:
@@ -40,7 +40,7 @@ def plain(x: int) -> int:
     return x
 
 
-@BEHIND_CALLS.case("functions, methods, objects", points=3, section=SECTION)
+@OWN_BEHIND.case("functions, methods, objects", points=3, section=SECTION)
 def _(mini: Any) -> None:
     model = Model()
     why_method = "Calling a method calls its function, with the object as the first argument."
@@ -51,18 +51,18 @@ def _(mini: Any) -> None:
         (Model.of, Model.__dict__["of"].__func__, (Model, 1), why_method),
         (model, Model.__call__, (model, 1), why_object),
     ):
-        got = outcome(mini.frames.behind, (called, (1,)))
+        got = outcome(mini.interpreter.behind, (called, (1,)))
         if not isinstance(got, tuple) or len(got) != 2 or got[0] is not function:
             raise WrongAnswer(f"behind({called!r}, (1,)): expected {function.__qualname__}, got {got!r}", why)
         if tuple(got[1]) != args:
             raise WrongAnswer(f"behind({called!r}, (1,)): expected the arguments {args}, got {got[1]!r}", why)
 
 
-@BEHIND_CALLS.case("what is written in C has none", points=2, section=SECTION)
+@OWN_BEHIND.case("what is written in C has none", points=2, section=SECTION)
 def _(mini: Any) -> None:
     in_c: list[Any] = [len, [].append, "a".join, Model, int, type]
     for called in in_c:
-        got = outcome(mini.frames.behind, (called, (1,)))
+        got = outcome(mini.interpreter.behind, (called, (1,)))
         if got != (None, (1,)):
             why = "No frame of Python is made for this call: there is nothing to evaluate in another way."
             if isinstance(called, type):
@@ -70,12 +70,12 @@ def _(mini: Any) -> None:
             raise WrongAnswer(f"behind({called!r}, (1,)): expected (None, (1,)), got {got!r}", why)
 
 
-@BEHIND_CALLS.case("a method of a callable object", points=1, section=SECTION)
+@OWN_BEHIND.case("a method of a callable object", points=1, section=SECTION)
 def _(mini: Any) -> None:
     from types import MethodType
 
     model = Model()
-    got = outcome(mini.frames.behind, (MethodType(model, "bound"), (1,)))
+    got = outcome(mini.interpreter.behind, (MethodType(model, "bound"), (1,)))
     if not isinstance(got, tuple) or got[0] is not Model.__call__ or tuple(got[1]) != (model, "bound", 1):
         raise WrongAnswer(
             f"behind(MethodType(model, 'bound'), (1,)): got {got!r}, expected Model.__call__ with (model, 'bound', 1)",
