@@ -119,17 +119,21 @@ def truth(value: Value) -> Value:
 
 
 def convert(value: Value, dtype: np.dtype[Any]) -> Value:
-    """The value in another type. A float that no integer of the type stands for gives the nearest one, NaN gives 0."""
+    """The value in another type. A float that no integer of the type stands for gives the nearest one.
+
+    NaN gives 0 in 32 bits, and in 64 bits the highest one alone: that is what an H100 does.
+    """
     value = typed(value)
     if value.dtype.kind != "f" or dtype.kind not in "iu":
         return value.astype(dtype, copy=False) if isinstance(value, np.ndarray) else value.astype(dtype)
     if dtype.itemsize < 4:  # through a register of 32 bits
         return convert(convert(value, np.dtype(f"{dtype.kind}4")), dtype)
     limits = np.iinfo(dtype)
-    wide_value = np.nan_to_num(value.astype(np.float64), nan=0.0, posinf=np.inf, neginf=-np.inf)
-    above, below = wide_value >= float(limits.max), wide_value <= float(limits.min)
-    whole = np.where(above | below, 0.0, wide_value).astype(dtype)
+    above, below, nan = value >= float(limits.max), value <= float(limits.min), value != value
+    whole = np.where(above | below | nan, 0, value).astype(dtype)
     result = np.where(above, limits.max, np.where(below, limits.min, whole)).astype(dtype)
+    if dtype.itemsize == 8:
+        result = np.where(nan, np.int64(-(2**63)).astype(dtype), result)
     return result if isinstance(value, np.ndarray) else result[()]
 
 

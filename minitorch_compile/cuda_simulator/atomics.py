@@ -41,10 +41,26 @@ CHANGES: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-def atomic(change: Callable[[Any, Any], Any]) -> Callable[..., Value]:
+# The types of elements that Numba has each for; what is not listed has them all.
+ALL = ("int32", "uint32", "int64", "uint64", "float32", "float64")
+ONLY = {"inc": ("uint32", "uint64"), "dec": ("uint32", "uint64")} | dict.fromkeys(
+    ("and_", "or_", "xor", "exch", "cas"), ("int32", "uint32", "int64", "uint64")
+)
+
+
+def check_type(at: Site, name: str, array: DeviceMemory) -> None:
+    """TypeError for elements of which no device changes one as a step."""
+    types = ONLY.get(name, ALL)
+    if array.dtype.name not in types:
+        names = ", ".join(types)
+        raise TypeError(f"atomic.{name}: {array.title} is {array.dtype.name}, but has to be {names}\n    {at.place}")
+
+
+def atomic(name: str, change: Callable[[Any, Any], Any]) -> Callable[..., Value]:
     """An intrinsic (array, index, value) that gives the old value."""
 
     def run(at: Site, array: DeviceMemory, index: Value, value: Value) -> Value:
+        check_type(at, name, array)
         indices = index if isinstance(index, tuple) else (index,)
         values = at.block.vector(value)
         return array.change(
@@ -55,12 +71,13 @@ def atomic(change: Callable[[Any, Any], Any]) -> Callable[..., Value]:
 
 
 for _name, _change in CHANGES.items():
-    intrinsic(f"atomic.{_name}")(atomic(_change))
+    intrinsic(f"atomic.{_name}")(atomic(_name, _change))
 
 
 @intrinsic("atomic.cas")
 def cas(at: Site, array: DeviceMemory, index: Value, expected: Value, value: Value) -> Value:
     """Writes `value` where `expected` is; the old value."""
+    check_type(at, "cas", array)
     indices = index if isinstance(index, tuple) else (index,)
     olds, values = at.block.vector(expected), at.block.vector(value)
     return array.change(

@@ -114,8 +114,10 @@ def gridsize(at: Site, dimensions: Value) -> Value:
 # ---------------------------------------------------------------------------------------------- barriers
 
 
-def all_threads(at: Site) -> None:
+def all_threads(at: Site, condition: Value = None) -> None:
     """Reports a barrier that some of the block's threads don't reach, and lets the others pass."""
+    if condition is not None and condition.dtype.kind not in "iu":
+        raise TypeError(f"the barrier takes a whole number, got {condition.dtype}: int32(...)\n    {at.place}")
     block = at.block
     missing = np.flatnonzero(block.existing & ~at.active)
     if missing.size:
@@ -134,19 +136,19 @@ def syncthreads(at: Site) -> Value:
 
 @intrinsic("syncthreads_count")
 def syncthreads_count(at: Site, condition: Value) -> Value:
-    all_threads(at)
+    all_threads(at, condition)
     return np.int32(np.count_nonzero(at.active & truth(condition)))
 
 
 @intrinsic("syncthreads_and")
 def syncthreads_and(at: Site, condition: Value) -> Value:
-    all_threads(at)
+    all_threads(at, condition)
     return np.int32(not (at.active & ~truth(condition)).any())
 
 
 @intrinsic("syncthreads_or")
 def syncthreads_or(at: Site, condition: Value) -> Value:
-    all_threads(at)
+    all_threads(at, condition)
     return np.int32((at.active & truth(condition)).any())
 
 
@@ -258,7 +260,7 @@ def bits_of(members: Mask) -> np.ndarray:
 @intrinsic("ballot_sync")
 def ballot_sync(at: Site, mask: Value, condition: Value) -> Value:
     members, warp = per_warp(at, mask, "ballot_sync")
-    return bits_of(members & at.block.vector(truth(condition)).reshape(-1, WARP))[warp]
+    return bits_of(members & at.block.vector(truth(condition)).reshape(-1, WARP)).astype(np.int32)[warp]
 
 
 @intrinsic("match_any_sync")
@@ -267,7 +269,7 @@ def match_any_sync(at: Site, mask: Value, value: Value) -> Value:
     members, warp = per_warp(at, mask, "match_any_sync")
     values = at.block.vector(value).reshape(-1, WARP)
     same = (values[:, :, None] == values[:, None, :]) & members[:, None, :]
-    return (same.astype(np.int64) << np.arange(WARP)).sum(2).astype(np.uint32).reshape(-1)
+    return (same.astype(np.int64) << np.arange(WARP)).sum(2).astype(np.int32).reshape(-1)
 
 
 @intrinsic("match_all_sync")
@@ -275,8 +277,8 @@ def match_all_sync(at: Site, mask: Value, value: Value) -> Value:
     """(the members as bits if all have one value, else 0; whether they have)."""
     members, warp = per_warp(at, mask, "match_all_sync")
     same = match_any_sync(at, mask, value)
-    agreed = (~members | (same == bits_of(members)[warp]).reshape(-1, WARP)).all(1)[warp]
-    return np.where(agreed, same, 0).astype(np.uint32), agreed
+    agreed = (~members | (same == bits_of(members).astype(np.int32)[warp]).reshape(-1, WARP)).all(1)[warp]
+    return np.where(agreed, same, 0).astype(np.int32), agreed
 
 
 @intrinsic("activemask")
@@ -305,7 +307,7 @@ def unsigned(value: Value) -> Value:
 @intrinsic("popc")
 def popc(at: Site, value: Value) -> Value:
     """How many bits are set."""
-    return np.bitwise_count(unsigned(value)).astype(np.int32)
+    return np.bitwise_count(unsigned(value)).astype(value.dtype)
 
 
 def reversed_bits(value: Value) -> Value:
@@ -319,8 +321,8 @@ def reversed_bits(value: Value) -> Value:
 
 @intrinsic("brev")
 def brev(at: Site, value: Value) -> Value:
-    """The bits in the other order."""
-    return reversed_bits(value).astype(value.dtype)
+    """The bits in the other order, as a number of 32 or 64 bits without a sign."""
+    return reversed_bits(value if value.dtype.itemsize == 8 else value.astype(np.int32))
 
 
 @intrinsic("ffs")
@@ -329,14 +331,14 @@ def ffs(at: Site, value: Value) -> Value:
     number = unsigned(value)
     lowest = number & (~number + number.dtype.type(1))
     below = np.bitwise_count(lowest - number.dtype.type(1))
-    return np.where(number == 0, 0, below + 1).astype(np.int32)
+    return np.where(number == 0, 0, below + 1).astype(np.uint32)
 
 
 @intrinsic("clz")
 def clz(at: Site, value: Value) -> Value:
     """How many bits above the highest set one are clear."""
     number = reversed_bits(value)
-    return np.where(number == 0, bits(value), ffs(at, number) - 1).astype(np.int32)
+    return np.where(number == 0, bits(value), ffs(at, number) - 1).astype(value.dtype)
 
 
 @intrinsic("fma")

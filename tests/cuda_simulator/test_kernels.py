@@ -226,20 +226,20 @@ def test_shuffles():
 
 def test_votes():
     odd = sum(1 << i for i in range(1, 32, 2))
-    assert each(lambda i: cuda.ballot_sync(ALL, i % 2 == 1)) == [odd] * 32
+    assert each(lambda i: cuda.ballot_sync(ALL, i % 2 == 1)) == [odd - 2**32] * 32  # a number with a sign
     assert each(lambda i: cuda.any_sync(ALL, i == 40), threads=64) == [0] * 32 + [1] * 32
     assert each(lambda i: cuda.all_sync(ALL, i < 32), threads=64) == [1] * 32 + [0] * 32
     assert each(lambda i: cuda.eq_sync(ALL, i < 40), threads=64) == [1] * 32 + [0] * 32
-    assert each(lambda i: cuda.match_any_sync(ALL, i % 2))[1] == odd
+    assert each(lambda i: cuda.match_any_sync(ALL, i % 2))[1] == odd - 2**32
     assert each(lambda i: cuda.match_all_sync(ALL, i // 32)[1], threads=64) == [1] * 64
     assert each(lambda i: cuda.activemask() if i % 2 == 1 else 0) == [odd if i % 2 else 0 for i in range(32)]
     assert each(lambda i: cuda.lanemask_lt())[5] == 31
 
 
 def test_barriers_that_count():
-    assert each(lambda i: cuda.syncthreads_count(i < 5), threads=64) == [5] * 64
-    assert each(lambda i: cuda.syncthreads_and(i < 5)) == [0] * 32
-    assert each(lambda i: cuda.syncthreads_or(i < 5)) == [1] * 32
+    assert each(lambda i: cuda.syncthreads_count(np.int32(i < 5)), threads=64) == [5] * 64
+    assert each(lambda i: cuda.syncthreads_and(np.int32(i < 5))) == [0] * 32
+    assert each(lambda i: cuda.syncthreads_or(np.int32(i < 5))) == [1] * 32
 
 
 def test_bits():
@@ -247,7 +247,7 @@ def test_bits():
     assert each(lambda i, x: cuda.popc(x[i]), numbers, threads=6) == [0, 1, 2, 32, 31, 1]
     assert each(lambda i, x: cuda.ffs(x[i]), numbers, threads=6) == [0, 1, 2, 1, 1, 32]
     assert each(lambda i, x: cuda.clz(x[i]), numbers, threads=6) == [32, 31, 29, 0, 1, 0]
-    assert each(lambda i, x: cuda.brev(x[i]), numbers, threads=6) == [0, -(2**31), 6 << 28, -1, -2, 1]
+    assert each(lambda i, x: cuda.brev(x[i]), numbers, threads=6) == [0, 2**31, 6 << 28, 2**32 - 1, 2**32 - 2, 1]
     assert each(lambda i: cuda.selp(i > 1, i, 7), threads=4) == [7, 7, 2, 3]
 
 
@@ -289,8 +289,8 @@ def test_zero_divisors_infinities_and_nans_warn_nobody():
 
 def test_conversions_saturate_as_the_devices_do():
     x = np.array([3.9, -3.9, 1e30, -1e30, np.nan, np.inf])
-    assert each(lambda i, x: int(x[i]), x, threads=6) == [3, -3, 2**63 - 1, -(2**63), 0, 2**63 - 1]
-    assert each(lambda i, x: np.int32(x[i]), x, threads=6)[2:4] == [2**31 - 1, -(2**31)]
+    assert each(lambda i, x: int(x[i]), x, threads=6) == [3, -3, 2**63 - 1, -(2**63), -(2**63), 2**63 - 1]
+    assert each(lambda i, x: np.int32(x[i]), x, threads=6)[2:5] == [2**31 - 1, -(2**31), 0]
     assert each(lambda i, x: np.uint8(300 + i), x, threads=2) == [44, 45]
     assert each(lambda i, x: bool(x[i]) + True, x, threads=2) == [2, 2]
 
@@ -317,6 +317,12 @@ def test_what_kernels_cannot_do_is_said_with_its_line():
     def float_index(x):
         x[1.0] = 1
 
+    def unsigned_only(x):
+        cuda.atomic.inc(x, 0, 1)
+
+    def yes_or_no(x):
+        cuda.syncthreads_count(x[0] > 1)
+
     def unknown(x):
         x[0] = cuda.warp_speed
 
@@ -325,6 +331,8 @@ def test_what_kernels_cannot_do_is_said_with_its_line():
     assert "doesn't run ListComp" in refused(comprehension, x)
     assert "refused is for the host; cuda.jit(device=True)" in refused(host_function, x)
     assert "an index must be a whole number" in refused(float_index, x)
+    assert "atomic.inc: x is float64, but has to be uint32, uint64" in refused(unsigned_only, x)
+    assert "takes a whole number, got bool: int32(...)" in refused(yes_or_no, x)
     assert "the simulator knows no cuda.warp_speed" in refused(unknown, x)
     assert "a kernel takes arrays and numbers, got 'text'" in refused(slices, "text")
 

@@ -40,6 +40,28 @@ def whole_numbers(out, n):
 
 
 @cuda.jit
+def quotients(out, x, n):
+    """With divisors that are 0, too."""
+    i = cuda.grid(1)
+    out[0, i] = x[i] // float32(0.7) + x[i] / (n[i] // 50)
+    out[1, i] = x[i] // (n[i] // 50) + n[i] / 7
+    out[2, i] = x[i] % float32(-3) + (x[i] - x[i]) / (x[i] - x[i])
+    out[3, i] = n[i] ** 2 + x[i] ** 2
+    out[4, i] = math.fmod(x[i], float32(3)) + round(x[i]) + (n[i] > 0) + (not n[i])
+    out[5, i] = float32(n[i]) * float32(1e38) * float32(10)
+
+
+@cuda.jit
+def functions(out, x):
+    i = cuda.grid(1)
+    near, positive = x[i] / float32(50), abs(x[i]) + float32(0.1)
+    out[0, i] = math.exp(near) + math.expm1(near) + math.log(positive) + math.log1p(positive)
+    out[1, i] = math.sin(x[i]) + math.cos(x[i]) + math.tanh(near) + math.erf(near) + math.atan2(x[i], near)
+    out[2, i] = math.pow(positive, near) + positive**near + math.log2(positive) + math.hypot(near, positive)
+    out[3, i] = math.exp(np.float64(near)) + math.lgamma(np.float64(positive)) + math.asinh(near) + cuda.cbrt(x[i])
+
+
+@cuda.jit
 def conversions(out, x):
     i = cuda.grid(1)
     out[0, i] = int32(x[i])
@@ -67,8 +89,8 @@ def together(out, n):
     shared[cuda.threadIdx.x] = n[i]
     cuda.syncthreads()
     out[0, i] = shared[63 - cuda.threadIdx.x]
-    out[1, i] = cuda.syncthreads_count(n[i] > 3)
-    out[2, i] = cuda.syncthreads_or(n[i] > 8) + 10 * cuda.syncthreads_and(n[i] > 0)
+    out[1, i] = cuda.syncthreads_count(int32(n[i] > 3))
+    out[2, i] = cuda.syncthreads_or(int32(n[i] > 8)) + 10 * cuda.syncthreads_and(int32(n[i] > 0))
     value = np.uint64(n[i])
     cuda.atomic.add(out, (3, block), value)
     cuda.atomic.max(out, (4, block), value)
@@ -82,11 +104,16 @@ WHOLE = np.random.default_rng(1).integers(-100, 100, 128).astype(np.int32)
 SPECIAL = np.resize(np.array([0.5, -2.9, 3e9, -3e9, 1e20, -1e20, np.nan, np.inf, -np.inf, 255.5], F), 128)
 KERNELS = {
     "arithmetic": (arithmetic, np.float64, (NUMBERS, WHOLE)),
+    "quotients": (quotients, np.float64, (NUMBERS, WHOLE)),
     "whole numbers": (whole_numbers, np.int64, (WHOLE,)),
     "conversions": (conversions, np.int64, (SPECIAL,)),
     "in warps": (in_warps, np.int64, (WHOLE,)),
     "together": (together, np.uint64, (np.abs(WHOLE),)),
 }
+
+
+def on_a_gpu(test):
+    return pytest.mark.gpu(pytest.mark.skipif(not cuda.is_available(), reason="no CUDA device")(test))
 
 
 def ran(kernel, dtype, arrays):
@@ -95,12 +122,17 @@ def ran(kernel, dtype, arrays):
     return out
 
 
-@pytest.mark.gpu
-@pytest.mark.skipif(not cuda.is_available(), reason="no CUDA device")
+@on_a_gpu
 @pytest.mark.parametrize("name", KERNELS)
 def test_a_gpu_gives_the_same(name):
     kernel, dtype, arrays = KERNELS[name]
     np.testing.assert_array_equal(ran(simulate(kernel), dtype, arrays), ran(kernel, dtype, arrays))
+
+
+@on_a_gpu
+def test_a_gpu_gives_the_same_but_for_the_last_bits_of_functions():
+    mine, its = ran(simulate(functions), np.float64, (NUMBERS,)), ran(functions, np.float64, (NUMBERS,))
+    np.testing.assert_allclose(mine, its, rtol=3e-6, atol=3e-6)
 
 
 def test_what_the_simulator_gives_is_what_numpy_computes():
@@ -116,5 +148,5 @@ def test_what_the_simulator_gives_is_what_numpy_computes():
 
 
 def test_every_kernel_runs_in_the_simulator_without_a_fault():
-    for kernel, dtype, arrays in KERNELS.values():
+    for kernel, dtype, arrays in (*KERNELS.values(), (functions, np.float64, (NUMBERS,))):
         assert ran(simulate(kernel), dtype, arrays).any()
