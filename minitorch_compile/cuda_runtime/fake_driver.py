@@ -53,7 +53,6 @@ class FakeDriver:
         self._streams = {StreamHandle(device): FakeStream() for device in range(devices)}
         self._events: dict[int, FakeEvent] = {}
         self._pinned: dict[int, np.ndarray] = {}
-        self._peers: set[tuple[int, int]] = set()
         self._handles = count(1)
         self._lock = threading.RLock()
         self._milliseconds = 0
@@ -98,7 +97,6 @@ class FakeDriver:
     def enable_peer_access(self, device: int, peer: int) -> None:
         if not self.can_access_peer(device, peer):
             raise CudaError("cuCtxEnablePeerAccess", "CUDA_ERROR_INVALID_DEVICE", f"device {device} is its own peer")
-        self._peers.add((device, peer))
 
     def _memory(self, device: int) -> FakeMemory:
         if not 0 <= device < len(self._memories):
@@ -227,7 +225,7 @@ class FakeDriver:
     def create_event(self, device: int, timing: bool = False, blocking: bool = False) -> int:
         self._memory(device)
         event = next(self._handles)
-        self._events[event] = FakeEvent(timing)
+        self._events[event] = FakeEvent(device, timing)
         return event
 
     def destroy_event(self, event: int) -> None:
@@ -237,8 +235,11 @@ class FakeDriver:
     def record_event(self, event: int, stream: StreamHandle) -> None:
         with self._lock:
             mark, queue = self._event(event), self._stream(stream)
+            if mark.device != stream.device:
+                explanation = f"an event of device {mark.device} can't be recorded in {stream}"
+                raise CudaError("cuEventRecord", "CUDA_ERROR_INVALID_HANDLE", explanation)
             # A new mark: who waits for the old one goes on doing so.
-            new = self._events[event] = FakeEvent(mark.timing, queue, queue.end + 1)
+            new = self._events[event] = FakeEvent(mark.device, mark.timing, queue, queue.end + 1)
 
             def pass_by() -> None:
                 new.passed_at = float(self._milliseconds)

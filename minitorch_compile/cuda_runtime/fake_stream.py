@@ -55,6 +55,7 @@ class FakeStream:
 class FakeEvent:
     """A mark: the stream in which it was recorded, and its position there. One that never was is passed."""
 
+    device: int
     timing: bool
     stream: FakeStream | None = None
     position: int = 0

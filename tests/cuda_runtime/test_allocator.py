@@ -14,7 +14,7 @@ import pytest
 
 from minitorch_compile.cuda_runtime.allocator import CachingAllocator
 from minitorch_compile.cuda_runtime.driver import StreamHandle
-from minitorch_compile.cuda_runtime.errors import CudaOutOfMemoryError, OutOfMemoryError
+from minitorch_compile.cuda_runtime.errors import CudaError, CudaOutOfMemoryError, OutOfMemoryError
 from minitorch_compile.cuda_runtime.fake_driver import FakeDriver
 from minitorch_compile.cuda_runtime.memory_summary import memory_summary
 from minitorch_compile.cuda_runtime.trace import TraceEntry
@@ -143,6 +143,21 @@ def test_a_block_that_two_streams_use_waits_for_both() -> None:
         assert allocator.snapshot()[0]["blocks"][0]["state"] == "active_awaiting_free"
         driver.synchronize_stream(other)
     assert allocator.snapshot()[0]["blocks"][0]["state"] == "inactive"
+
+
+def test_a_stream_of_another_device_may_use_a_block() -> None:
+    driver = FakeDriver(devices=2, order="latest", backed=False)
+    allocator, other = CachingAllocator(driver, 0), driver.create_stream(1)
+    for _ in range(2):  # the second time with the marks of the first
+        address = allocator.allocate(1024, MAIN)
+        driver.launch(lambda: None, other)
+        allocator.record_stream(address, other)
+        allocator.free(address)
+        assert allocator.memory_stats()["active.all.current"] == 1
+        driver.synchronize_device(1)
+        assert allocator.memory_stats()["active.all.current"] == 0
+    with pytest.raises(CudaError, match="no device 2"):
+        CachingAllocator(driver, 2).allocate(1, StreamHandle(2))
 
 
 def test_the_marks_are_used_again() -> None:

@@ -169,8 +169,11 @@ class TestDriver:
 
     def test_random_operations_of_the_allocator_never_overlap_and_return_all(self, driver: Driver) -> None:
         before, _ = driver.memory_info(0)
-        RandomOperations(driver, seed=0).run(300)
-        assert driver.memory_info(0)[0] == before
+        operations = RandomOperations(driver, seed=0)
+        operations.run(300)
+        most = operations.allocator.memory_stats()["reserved_bytes.all.peak"]
+        kept = before - driver.memory_info(0)[0]
+        assert kept <= 4 << 20 < most / 20  # a GPU's driver takes a little for streams and events
 
     def test_pinned_memory_from_the_cache_comes_back_with_what_was_sent(
         self, driver: Driver, stream: StreamHandle, address: int

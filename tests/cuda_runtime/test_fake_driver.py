@@ -148,6 +148,17 @@ def test_a_device_has_its_own_memory_and_streams() -> None:
         driver.copy_peer(here, there, 4, (0, 0), MAIN)
 
 
+def test_an_event_is_recorded_on_its_own_device_and_waited_for_on_any() -> None:
+    driver = FakeDriver(devices=2, order="latest")
+    event = driver.create_event(1)
+    with pytest.raises(CudaError, match="event of device 1"):
+        driver.record_event(event, MAIN)
+    driver.record_event(event, StreamHandle(1))
+    driver.wait_event(MAIN, event)
+    driver.synchronize_stream(MAIN)
+    assert driver.event_is_done(event)
+
+
 def test_freeing_waits_for_the_device() -> None:
     driver, ran = FakeDriver(order="latest"), []
     driver.launch(lambda: ran.append("kernel"), MAIN)
