@@ -30,6 +30,7 @@ from minitorch_compile.cuda_simulator.arithmetic import (
     truth,
     typed,
     unary,
+    whole_power,
     widened,
 )
 from minitorch_compile.cuda_simulator.block import Block, Mask
@@ -65,6 +66,13 @@ def merge(mask: Mask, new: Value, old: Value) -> Value:
     if isinstance(new, tuple) and isinstance(old, tuple) and len(new) == len(old):
         return tuple(merge(mask, *pair) for pair in zip(new, old))
     raise TypeError(f"a variable would have {new!r} in some threads and {old!r} in others")
+
+
+def has_calls(node: Any) -> bool:
+    """Whether a call stands in an expression; found once, and kept on the node."""
+    if not hasattr(node, "has_calls"):
+        node.has_calls = any(isinstance(part, ast.Call) for part in ast.walk(node))
+    return bool(node.has_calls)
 
 
 class Expressions:
@@ -129,6 +137,9 @@ class Expressions:
             raise TypeError(
                 f"{type(node.op).__name__} needs two numbers, got {left!r} and {right!r}\n    {self.place(node)}"
             )
+        exponent = node.right if isinstance(node, ast.BinOp) else node.value
+        if isinstance(node.op, ast.Pow) and isinstance(exponent, ast.Constant) and isinstance(exponent.value, int):
+            return whole_power(left, exponent.value)
         return binary(type(node.op), left, right)
 
     def UnaryOp(self, node: ast.UnaryOp, active: Mask) -> Value:
@@ -166,7 +177,7 @@ class Expressions:
 
     def side(self, node: ast.expr, active: Mask) -> Value:
         """A value that some lanes need. Where none does, it says only of which type it would be, and calls don't."""
-        if not active.any() and any(isinstance(part, ast.Call) for part in ast.walk(node)):
+        if not active.any() and has_calls(node):
             return None
         return self.value(node, active)
 

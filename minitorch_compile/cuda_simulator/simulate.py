@@ -107,15 +107,20 @@ def size_of(what: str, size: Any) -> Size:
 
 def on_device(names: Sequence[str], arguments: Sequence[Any]) -> list[Value]:
     """A launch's arguments as values of kernels: arrays in global memory, numbers with types."""
-    arrays = {name: array for name, a in zip(names, arguments) if (array := array_of(a)) is not None}
+    numbered = [*names, *(f"argument {number}" for number in range(len(names), len(arguments)))]
+    arrays = {name: array for name, a in zip(numbered, arguments) if (array := array_of(a)) is not None}
     memories = global_memories(arrays)
-    values: list[Value] = []
-    for name, argument in itertools.zip_longest(names, arguments[: len(names)]):
-        value = memories[name] if name in memories else typed(argument)
-        if name not in memories and not is_number(value) and not isinstance(value, tuple):
-            raise TypeError(f"{name}: a kernel takes arrays and numbers, got {argument!r}")
-        values.append(tuple(map(typed, value)) if isinstance(value, tuple) else value)
-    return [*values[: len(arguments)], *arguments[len(names) :]]
+    return [memories.get(name) or on_every_thread(name, argument) for name, argument in zip(numbered, arguments)]
+
+
+def on_every_thread(name: str, argument: Any) -> Value:
+    """A number, or a tuple of numbers, that all threads get."""
+    if isinstance(argument, tuple):
+        return tuple(on_every_thread(name, part) for part in argument)
+    value = typed(argument)
+    if not is_number(value):
+        raise TypeError(f"{name}: a kernel takes arrays and numbers, got {argument!r}")
+    return value
 
 
 def array_of(argument: Any) -> np.ndarray | None:

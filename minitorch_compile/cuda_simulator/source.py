@@ -55,19 +55,19 @@ class Definition:
 
     def statements_from(self, first: int) -> list[ast.stmt]:
         """The body of the function that begins on a line; a lambda's is a return statement."""
-        text = textwrap.dedent("".join(inspect.getblock(self.lines[first - 1 :])))
         if self.name == "<lambda>":
-            tree = ast.parse(self.lines[first - 1].strip())
-            found = [node for node in ast.walk(tree) if isinstance(node, ast.Lambda)]
+            tree = ast.parse("".join(self.lines))
+            found = [node for node in ast.walk(tree) if isinstance(node, ast.Lambda) and node.lineno == first]
             if len(found) != 1:
                 raise NotImplementedError(f"{self.file}:{first}: the simulator reads one lambda a line; use def")
             body: list[ast.stmt] = [ast.copy_location(ast.Return(found[0].body), found[0].body)]
         else:
+            text = textwrap.dedent("".join(inspect.getblock(self.lines[first - 1 :])))
             (definition,) = ast.parse(text).body
             assert isinstance(definition, ast.FunctionDef), f"{self.name} is a function"
             body = definition.body
-        for statement in body:
-            ast.increment_lineno(statement, first - 1)
+            for statement in body:
+                ast.increment_lineno(statement, first - 1)
         return [Folding().visit(statement) for statement in body]
 
     def place(self, node: Any) -> Place:

@@ -100,7 +100,9 @@ def test_a_device_function_knows_its_closure_and_calls_others():
         return times
 
     tenfold = scaled_by(10)
-    smallest = cuda.jit(device=True)(lambda x: min(x, 3, 7))
+    smallest = cuda.jit(device=True)(
+        lambda x: min(x, 3, 7),
+    )
 
     def both(i):
         return tenfold(i, more=smallest(i)) + tenfold(0)
@@ -264,6 +266,7 @@ def test_float32_stays_float32_and_literals_are_float64():
     x = np.array([0.1, 3.0], F)
     assert each(lambda i, x: x[0] * x[1], x, threads=1, dtype=np.float64) == [float(F(0.1) * F(3))]
     assert each(lambda i, x: x[0] * 3.0, x, threads=1, dtype=np.float64) == [float(F(0.1)) * 3.0]
+    assert each(lambda i, x: x[0] ** 2, x, threads=1, dtype=np.float64) == [float(F(0.1) * F(0.1))]
     assert each(lambda i, x: math.exp(x[1]), x, threads=1, dtype=np.float64) == [float(np.exp(F(3)))]
     assert each(lambda i, x: math.sqrt(i + 2), x, threads=1, dtype=np.float64) == [math.sqrt(2)]
 
@@ -341,6 +344,15 @@ def test_launches_are_checked():
     def kernel():
         pass
 
+    def two(x, *more):
+        x[0] = more[0][0] + more[1]
+
+    x = np.zeros(1)
+    assert simulate(two)[1, 1](x, np.ones(1), 2).faults == [] and x[0] == 3
+    with pytest.raises(TypeError, match="missing a required argument: 'x'"):
+        simulate(two)[1, 1]()
+    with pytest.raises(TypeError, match="too many positional arguments"):
+        simulate(kernel)[1, 1](3)
     with pytest.raises(ValueError, match="a block has 1 to 1024 threads, got"):
         simulate(kernel)[1, 2048]
     with pytest.raises(ValueError, match="blocks: expected one to three numbers of at least 1, got 0"):
