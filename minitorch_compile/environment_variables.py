@@ -118,7 +118,10 @@ NO_CUDA_MEMORY_CACHING = EnvironmentVariable(
 CUDA_SANITIZER = EnvironmentVariable(
     "MTC_CUDA_SANITIZER", "0 or 1", switch, False, "0", "1: work on GPU streams that nothing orders is reported."
 )
-CUDA = (NO_CUDA_MEMORY_CACHING, CUDA_SANITIZER)  # read only where tensors are on a GPU
+CUDA_SIM = EnvironmentVariable(
+    "MTC_CUDA_SIM", "a whole number from 0 to 8", whole_number(0, 8), 0, "0", "So many GPUs are simulated on the CPU."
+)
+CUDA = (NO_CUDA_MEMORY_CACHING, CUDA_SANITIZER, CUDA_SIM)  # read only where tensors are on a GPU
 VARIABLES = (CACHE_DIR, CACHE_BYTES, COMPILE_THREADS, KEEP_MEMORY, PROGRESS, *CUDA)
 
 

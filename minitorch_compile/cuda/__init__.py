@@ -1,12 +1,11 @@
-"""torch.cuda on a machine without a GPU: programs ask is_available() and stay on the CPU.
+"""torch.cuda: which GPUs there are, and the one that a thread works on. Without one, programs ask is_available().
 
-Tensors live in main memory. That `compile` can make CUDA kernels is another matter.
+>>> from minitorch_compile.cuda_runtime.fake_driver import FakeDriver
+>>> with runtime.using(FakeDriver(devices=2)):
+...     is_available(), device_count(), current_device(), get_device_name(1)
+(True, 2, 0, 'fake device')
 
->>> is_available(), device_count()
-(False, 0)
->>> current_device()
-Traceback (most recent call last):
-AssertionError: Torch not compiled with CUDA enabled: tensors live on the CPU here; ask torch.cuda.is_available() first
+Two are simulated with `MTC_CUDA_SIM=2`; one that is really there wants the package cuda-bindings.
 """
 
 from __future__ import annotations
@@ -14,8 +13,7 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Any
 
-from minitorch_compile.cuda import amp, memory, nvtx, profiler, random, streams
-from minitorch_compile.cuda.absent import refuse
+from minitorch_compile.cuda import accelerator, amp, memory, nvtx, profiler, random, runtime, streams
 from minitorch_compile.cuda.memory import (
     OutOfMemoryError,
     empty_cache,
@@ -26,6 +24,7 @@ from minitorch_compile.cuda.memory import (
     memory_allocated,
     memory_cached,
     memory_reserved,
+    memory_snapshot,
     memory_stats,
     memory_summary,
     reset_accumulated_memory_stats,
@@ -59,6 +58,8 @@ from minitorch_compile.cuda.streams import (
     set_stream,
     stream,
 )
+from minitorch_compile.cuda_runtime.driver import DeviceProperties
+from minitorch_compile.tensor.memory.device import device as _Device
 from minitorch_compile.tensor.tensor_class.legacy_types import TypeOnAGPU
 
 (
@@ -76,100 +77,118 @@ from minitorch_compile.tensor.tensor_class.legacy_types import TypeOnAGPU
 
 
 def init() -> None:
-    """AssertionError: there is none."""
-    refuse()
+    """Looks for GPUs, as the first use does. AssertionError if there are none."""
+    runtime.required()
 
 
 def is_available() -> bool:
-    """Whether tensors can be on a GPU: never."""
-    return False
+    """Whether tensors can be on a GPU.
+
+    >>> torch.cuda.is_available() == (torch.cuda.device_count() > 0)
+    True
+    """
+    return device_count() > 0
 
 
 def is_initialized() -> bool:
-    """Whether a GPU is in use: never."""
-    return False
+    """Whether there is a GPU in use."""
+    return runtime.in_use() is not None
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:
-    """Whether a GPU computes in bfloat16: there is none."""
-    return False
+    """Whether the GPU computes in bfloat16, if need be by way of float32. False without one."""
+    return is_available() and (including_emulation or get_device_capability()[0] >= 8)
 
 
 def is_tf32_supported() -> bool:
-    """Whether a GPU computes in TF32: there is none."""
-    return False
+    """Whether the GPU computes in TF32. False without one."""
+    return is_available() and get_device_capability()[0] >= 8
 
 
 def device_count() -> int:
     """How many GPUs there are."""
-    return 0
+    found = runtime.find()
+    return 0 if found is None else len(found.devices)
 
 
 def get_arch_list() -> list[str]:
-    """For which GPUs kernels were compiled: for none."""
-    return []
+    """For which GPUs kernels are compiled: for those that are there."""
+    return sorted({f"sm_{major}{minor}" for major, minor in map(get_device_capability, range(device_count()))})
 
 
 def get_gencode_flags() -> str:
-    """With which flags: with none."""
+    """With which flags: kernels are compiled when they are first used, so with none."""
     return ""
 
 
 def current_device() -> int:
-    """AssertionError: there is none."""
-    refuse()
+    """The number of the GPU that "cuda" means in this thread. AssertionError without one."""
+    return runtime.required().current_device()
 
 
 def set_device(device: Any) -> None:
-    """AssertionError: there is none."""
-    refuse()
+    """Chooses the GPU that "cuda" means in this thread; a number below 0 changes nothing. AssertionError without a
+    GPU."""
+    found = runtime.required()
+    if not (isinstance(device, int) and device < 0):
+        found.set_device(found.index_of(device))
 
 
 def synchronize(device: Any = None) -> None:
-    """AssertionError: there is nothing to wait for."""
-    refuse()
+    """Waits until all work of a GPU is done. AssertionError without one."""
+    found = runtime.required()
+    found.driver.synchronize_device(found.index_of(device))
 
 
 def ipc_collect() -> None:
-    """AssertionError: there is no memory to share."""
-    refuse()
+    """Drops memory that other processes have let go of; none is shared. AssertionError without a GPU."""
+    runtime.required()
+
+
+def get_device_properties(device: Any = None) -> DeviceProperties:
+    """What a GPU is and has: name, major, minor, total_memory, multi_processor_count, ... AssertionError without a
+    GPU."""
+    found = runtime.required()
+    return found.driver.properties(found.index_of(device))
 
 
 def get_device_name(device: Any = None) -> str:
-    """AssertionError: there is none."""
-    refuse()
+    """What a GPU calls itself. AssertionError without one."""
+    return get_device_properties(device).name
 
 
 def get_device_capability(device: Any = None) -> tuple[int, int]:
-    """AssertionError: there is none."""
-    refuse()
-
-
-def get_device_properties(device: Any = None) -> Any:
-    """AssertionError: there is none."""
-    refuse()
+    """Its compute capability, (9, 0) for an H100. AssertionError without one."""
+    properties = get_device_properties(device)
+    return properties.major, properties.minor
 
 
 def can_device_access_peer(device: Any, peer_device: Any) -> bool:
-    """AssertionError: there is none."""
-    refuse()
+    """Whether one GPU can read the memory of another. AssertionError without one."""
+    found = runtime.required()
+    return found.driver.can_access_peer(found.index_of(device), found.index_of(peer_device))
 
 
 class device:
-    """`with torch.cuda.device(0)`: chooses a GPU, of which there is none, so it has no effect, as in PyTorch."""
+    """`with torch.cuda.device(1)`: chooses a GPU inside. None, a number below 0, and having no GPU change nothing."""
 
     def __init__(self, device: Any) -> None:
-        self.idx = device
+        self.idx = device if device is None or isinstance(device, int) else _Device(device).index
+        self.prev_idx = -1
 
     def __enter__(self) -> None:
-        return None
+        if self.idx is not None and self.idx >= 0 and is_available():
+            self.prev_idx = current_device()
+            set_device(self.idx)
 
     def __exit__(self, kind: type | None, error: BaseException | None, traceback: TracebackType | None) -> None:
-        return None
+        if self.prev_idx >= 0:
+            set_device(self.prev_idx)
+            self.prev_idx = -1
 
 
 class device_of(device):
-    """`with torch.cuda.device_of(x)`: chooses the GPU of a tensor; one on the CPU has none, so it has no effect."""
+    """`with torch.cuda.device_of(x)`: chooses the GPU of a tensor. One on the CPU has none, so it has no effect."""
 
     def __init__(self, obj: Any) -> None:
-        super().__init__(-1)
+        super().__init__(obj.get_device() if obj.is_cuda else -1)

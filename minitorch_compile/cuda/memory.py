@@ -1,7 +1,14 @@
-"""torch.cuda.memory: the memory of a GPU, of which there is none: nothing is in use.
+"""torch.cuda.memory: what the allocators of the GPUs say, and what they are told.
 
->>> memory_allocated(), memory_stats()
-(0, OrderedDict())
+>>> from minitorch_compile.cuda.runtime import using
+>>> from minitorch_compile.cuda_runtime.fake_driver import FakeDriver
+>>> from minitorch_compile.tensor import zeros
+>>> with using(FakeDriver()):
+...     x = zeros(1000, device="cuda")
+...     memory_allocated(), memory_reserved(), mem_get_info()[1]
+(4096, 2097152, 1073741824)
+
+Without a GPU nothing is in use: figures are 0.
 """
 
 from __future__ import annotations
@@ -9,32 +16,50 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Any
 
-from minitorch_compile.cuda.absent import refuse
-from minitorch_compile.cuda_runtime.errors import OutOfMemoryError as OutOfMemoryError
+from minitorch_compile.cuda.runtime import find, required
+from minitorch_compile.cuda_runtime.allocator import CachingAllocator
+from minitorch_compile.cuda_runtime.errors import OutOfMemoryError
+
+
+def _allocator(device: Any = None) -> CachingAllocator:
+    runtime = required()
+    return runtime.allocators[runtime.index_of(device)]
 
 
 def empty_cache() -> None:
-    """Frees unused GPU memory, of which there is none."""
+    """Gives the memory that no tensor is in back to the driver, on all GPUs."""
+    runtime = find()
+    for allocator in () if runtime is None else runtime.allocators:
+        allocator.empty_cache()
+
+
+def memory_stats(device: Any = None) -> OrderedDict[str, Any]:
+    """All figures of the allocator, as "allocated_bytes.all.current". None without a GPU."""
+    return OrderedDict() if find() is None else OrderedDict(sorted(_allocator(device).memory_stats().items()))
+
+
+def _figure(name: str, device: Any) -> int:
+    return 0 if find() is None else _allocator(device).memory_stats()[name]
 
 
 def memory_allocated(device: Any = None) -> int:
-    """Bytes of GPU memory that tensors take."""
-    return 0
+    """Bytes that tensors take, rounded up to the allocator's pieces."""
+    return _figure("allocated_bytes.all.current", device)
 
 
 def max_memory_allocated(device: Any = None) -> int:
-    """The most bytes of GPU memory that tensors took."""
-    return 0
+    """The most bytes that tensors took, since the start or reset_peak_memory_stats()."""
+    return _figure("allocated_bytes.all.peak", device)
 
 
 def memory_reserved(device: Any = None) -> int:
-    """Bytes of GPU memory that are kept for tensors."""
-    return 0
+    """Bytes that the allocator has from the driver."""
+    return _figure("reserved_bytes.all.current", device)
 
 
 def max_memory_reserved(device: Any = None) -> int:
-    """The most bytes of GPU memory that were kept."""
-    return 0
+    """The most bytes that it had, since the start or reset_peak_memory_stats()."""
+    return _figure("reserved_bytes.all.peak", device)
 
 
 # The first names of these two, which PyTorch keeps.
@@ -42,34 +67,93 @@ memory_cached = memory_reserved
 max_memory_cached = max_memory_reserved
 
 
-def memory_stats(device: Any = None) -> OrderedDict[str, Any]:
-    """Figures of the allocator: there is none, so no figures."""
-    return OrderedDict()
+def memory_snapshot(mempool_id: Any = None, include_traces: bool = True) -> list[dict[str, Any]]:
+    """Every segment that the allocators have, with its blocks. AssertionError without a GPU."""
+    return [segment for allocator in required().allocators for segment in allocator.snapshot()]
+
+
+ROWS = (
+    ("Allocated memory", "allocated_bytes", True),
+    ("Active memory", "active_bytes", True),
+    ("Requested memory", "requested_bytes", True),
+    ("GPU reserved memory", "reserved_bytes", True),
+    ("Non-releasable memory", "inactive_split_bytes", True),
+    ("Allocations", "allocation", False),
+    ("Active allocs", "active", False),
+    ("GPU reserved segments", "segment", False),
+    ("Non-releasable allocs", "inactive_split", False),
+)
 
 
 def memory_summary(device: Any = None, abbreviated: bool = False) -> str:
-    """AssertionError: there is no allocator to tell about."""
-    refuse()
+    """The figures as a table, in all and by pool; `abbreviated`: in all. AssertionError without a GPU."""
+    runtime = required()
+    index = runtime.index_of(device)
+    figures = runtime.allocators[index].memory_stats()
+    counts = f"CUDA OOMs: {figures.get('num_ooms', 0)}", f"cudaMalloc retries: {figures.get('num_alloc_retries', 0)}"
+    lines = [
+        f"PyTorch CUDA memory summary, device ID {index}",
+        "  |  ".join(counts),
+        f"{'Metric':<22}{'Cur Usage':>14}{'Peak Usage':>14}{'Tot Alloc':>14}{'Tot Freed':>14}",
+    ]
+    for title, name, is_bytes in ROWS:
+        if f"{name}.all.current" not in figures:
+            continue
+        pools = (
+            (("all", title),)
+            if abbreviated
+            else (("all", title), ("large_pool", "  from large pool"), ("small_pool", "  from small pool"))
+        )
+        for pool, label in pools:
+            values = [figures[f"{name}.{pool}.{part}"] for part in ("current", "peak", "allocated", "freed")]
+            texts = [_readable(value) if is_bytes else str(value) for value in values]
+            lines.append(f"{label:<22}" + "".join(f"{text:>14}" for text in texts))
+    width = max(map(len, lines))
+    rule = "=" * width
+    return "\n".join([rule, lines[0].center(width), "-" * width, lines[1].center(width), rule, *lines[2:], rule]) + "\n"
+
+
+def _readable(nbytes: int) -> str:
+    """In the largest unit of which there are enough.
+
+    >>> _readable(100), _readable(5 << 20)
+    ('100 B', '5120 KiB')
+    """
+    units = ["B", "KiB", "MiB", "GiB", "TiB"]
+    while abs(nbytes) >= 10 * 1024 and len(units) > 1:
+        nbytes //= 1024
+        units.pop(0)
+    return f"{nbytes} {units[0]}"
 
 
 def mem_get_info(device: Any = None) -> tuple[int, int]:
-    """AssertionError: there is no memory but the machine's own."""
-    refuse()
+    """(free, total) bytes of a GPU, whoever uses them. AssertionError without one."""
+    runtime = required()
+    return runtime.driver.memory_info(runtime.index_of(device))
 
 
 def set_per_process_memory_fraction(fraction: float, device: Any = None) -> None:
-    """AssertionError: there is no memory but the machine's own."""
-    refuse()
+    """The part of a GPU's memory, from 0 to 1, beyond which allocations are out of memory. AssertionError without a
+    GPU, TypeError and ValueError for what is no such number."""
+    _allocator(device).set_memory_fraction(fraction)
 
 
 def reset_peak_memory_stats(device: Any = None) -> None:
-    """AssertionError: there is none."""
-    refuse()
+    """Peaks begin at what is in use now. AssertionError without a GPU."""
+    _allocator(device).reset_peak_stats()
 
 
 reset_max_memory_allocated = reset_max_memory_cached = reset_peak_memory_stats
 
 
 def reset_accumulated_memory_stats(device: Any = None) -> None:
-    """AssertionError: there is none."""
-    refuse()
+    """What was allocated and freed in all begins at 0. AssertionError without a GPU."""
+    _allocator(device).reset_accumulated_stats()
+
+
+__all__ = [
+    "OutOfMemoryError", "empty_cache", "max_memory_allocated", "max_memory_cached", "max_memory_reserved",
+    "mem_get_info", "memory_allocated", "memory_cached", "memory_reserved", "memory_snapshot", "memory_stats",
+    "memory_summary", "reset_accumulated_memory_stats", "reset_max_memory_allocated", "reset_max_memory_cached",
+    "reset_peak_memory_stats", "set_per_process_memory_fraction",
+]  # fmt: skip

@@ -1,20 +1,18 @@
-"""torch.cuda.profiler: starts and stops NVIDIA's profilers, which watch GPUs.
-
->>> start()
-Traceback (most recent call last):
-AssertionError: Torch not compiled with CUDA enabled: tensors live on the CPU here; ask torch.cuda.is_available() first
-"""
+"""torch.cuda.profiler: starts and stops NVIDIA's profilers, which watch GPUs."""
 
 from __future__ import annotations
 
-from minitorch_compile.cuda.absent import refuse
+from typing import NoReturn
+
+from minitorch_compile.cuda.runtime import required
 
 
-def start() -> None:
-    """AssertionError: there is no GPU to watch."""
-    refuse()
+def start() -> NoReturn:
+    """AssertionError without a GPU to watch, NotImplementedError with one."""
+    required()
+    raise NotImplementedError("torch.cuda.profiler: can't start NVIDIA's profiler; torch.profiler tells the times")
 
 
-def stop() -> None:
-    """AssertionError: there is no GPU to watch."""
-    refuse()
+def stop() -> NoReturn:
+    """Likewise."""
+    start()

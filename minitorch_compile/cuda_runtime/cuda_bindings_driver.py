@@ -206,6 +206,18 @@ class CudaBindingsDriver:
     def elapsed_time(self, start: int, end: int) -> float:
         return float(self._call("cuEventElapsedTime", start, end))
 
+    # ------------------------------------------------------------------------------------------ kernels
+
+    def load_kernel(self, device: int, image: bytes, entry: bytes) -> Any:
+        """A kernel of some PTX or machine code, by its name there."""
+        self._enter(device)
+        return self._call("cuModuleGetFunction", self._call("cuModuleLoadData", image + b"\0"), entry)
+
+    def launch_kernel(self, kernel: Any, blocks: int, threads: int, arguments: Any, stream: StreamHandle) -> None:
+        """Puts a kernel into a stream; `arguments` are a tuple of values, and one of their ctypes."""
+        self._enter(stream.device)
+        self._call("cuLaunchKernel", kernel, blocks, 1, 1, threads, 1, 1, 0, stream.handle, arguments, 0)
+
 
 def _bindings() -> ModuleType:
     try:

@@ -35,7 +35,7 @@ from minitorch_compile.library.vmap_info import VmapInfo
 from minitorch_compile.prims.decomposition_table import refuses
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.dispatch import dispatch
-from minitorch_compile.tensor.dispatch.argument_devices import holds_fake
+from minitorch_compile.tensor.dispatch.argument_devices import all_tensors
 from minitorch_compile.tensor.dispatch.number_arguments import NEVER
 from minitorch_compile.tensor.dispatch.op import Op
 from minitorch_compile.tensor.grad_mode import no_grad
@@ -194,7 +194,7 @@ class CustomOpDef(Op):
 
     def run_bound(self, bound: tuple[Any, ...]) -> Any:
         """The kernel, unrecorded; the fake implementation for tensors without data."""
-        if any(map(holds_fake, bound)):
+        if any(x.is_fake for x in all_tensors(bound)):
             return self.meta(*bound)
         args, kwargs = self._as_called(bound)
         with no_grad():

@@ -15,13 +15,14 @@ from __future__ import annotations
 
 from minitorch_compile.control import is_compiling
 from minitorch_compile.tensor import Tensor
+from minitorch_compile.tensor.dispatch.argument_devices import is_elsewhere
 from minitorch_compile.tensor.dispatch.dispatch import contexts
 from minitorch_compile.tensor.grad_mode import state
 
 
 def overwrite(target: Tensor, value: Tensor | float) -> None:
     """target.copy_(value), or target.fill_(value) for a number."""
-    if is_compiling() or contexts or state.enabled or target.is_fake:
+    if is_compiling() or contexts or state.enabled or is_elsewhere(target):
         if isinstance(value, Tensor):
             target.copy_(value)
         else:

@@ -27,6 +27,7 @@ import numpy as np
 
 from minitorch_compile.tensor.grad_mode import state as grad_state
 from minitorch_compile.tensor.memory.device import CPU, META, device
+from minitorch_compile.tensor.memory.device_storage import read_window, write_window
 from minitorch_compile.tensor.memory.size import Size
 from minitorch_compile.tensor.memory.storage import Storage
 from minitorch_compile.tensor.memory.strides import contiguous_strides, numel
@@ -102,30 +103,41 @@ class TensorBase:
     @property
     def is_fake(self) -> bool:
         """Whether there is no data behind this tensor."""
-        return self.storage.memory.buffer is None
+        memory = self.storage.memory
+        return memory.buffer is None and memory.block is None
 
     @property
     def array(self) -> np.ndarray:
         """A NumPy window on the data: shares the memory, has the same sizes and strides.
 
-        A copy if signs are flipped, made anew each time: the memory may have changed.
+        A copy if signs are flipped, or the memory is a device's, made anew each time: the memory may have changed.
         """
         if self._array is None:
             storage = self.storage
             if storage.flips:
-                return storage.flipped(self._make_array(storage.of.buffer))
+                return storage.flipped(self.window)
+            if storage.block is not None:
+                return self.window
             self._array = self._make_array(storage.buffer)
         return self._array
 
     @property
     def window(self) -> np.ndarray:
-        """A NumPy window on the memory, with the signs that are there."""
+        """A NumPy window on the memory, with the signs that are there; of a device's memory a copy."""
         storage = self.storage
+        if storage.block is not None:
+            return read_window(storage, self.sizes, self.strides, self.offset, self.dtype.numpy)
         return self._make_array(storage.of.buffer) if storage.flips else self.array
 
     def store(self, values: np.ndarray) -> None:
         """Writes into the memory, so that these are the elements."""
-        np.copyto(self.window, self.storage.flipped(values) if self.storage.flips else values, casting="unsafe")
+        storage = self.storage
+        values = storage.flipped(values) if storage.flips else values
+        if storage.block is not None:
+            values = values.astype(self.dtype.numpy, copy=False)
+            write_window(storage, self.sizes, self.strides, self.offset, values)
+        else:
+            np.copyto(self.window, values, casting="unsafe")
 
     def _make_array(self, buffer: np.ndarray | None) -> np.ndarray:
         if buffer is None:

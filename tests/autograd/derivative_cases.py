@@ -12,6 +12,7 @@ import numpy as np
 
 from minitorch_compile.nn import functional as F
 from minitorch_compile.tensor import float64, int64, ops, tensor
+from minitorch_compile.tensor.memory.device import CPU
 
 Case = tuple[str, Callable[..., Any], list[np.ndarray]]
 
@@ -142,6 +143,7 @@ def elementwise_cases() -> list[Case]:
             [generic(2, 3), positive(2, 3) / 2],
         ),
         ("to_copy", lambda x: ops.to_copy(x, float64), [generic(2)]),
+        ("to_device", lambda x: ops.to_device(x, CPU) * x, [generic(2)]),
         ("copy", ops.copy, [generic(2, 3), generic(3)]),
         ("fill", lambda x: ops.fill(x, 2.0) * x, [generic(2)]),
     ]

@@ -73,7 +73,7 @@ def _gradients(tensors: list[Any], arguments: Arguments) -> tuple[np.ndarray | N
     total = 0
     for x in differentiable:
         x = torch.view_as_real(x.resolve_conj()) if x.dtype.is_complex else x
-        weights = torch.from_numpy(np.cos(np.arange(x.numel())).reshape(tuple(x.shape))).to(x.dtype)
+        weights = torch.from_numpy(np.cos(np.arange(x.numel())).reshape(tuple(x.shape))).to(x)
         total = total + (x * weights).sum()
     total.backward()
     return tuple(None if x.grad is None else np.array(x.grad.resolve_conj().numpy(force=True)) for x in arguments.made)

@@ -25,9 +25,7 @@ def test_a_device_is_never_ignored(make: Callable[[Any], Any]) -> None:
     for where in ("cpu", "cpu:0", torch.device("cpu")):
         assert make(where).numpy().shape == (2,)
     assert make("meta").is_fake and make("meta").device.type == "meta"
-    with pytest.raises(
-        AssertionError, match="^Torch not compiled with CUDA enabled: no tensors on 'cuda' here; expected"
-    ):
+    with pytest.raises(AssertionError, match="^Torch not compiled with CUDA enabled: tensors live on the CPU here"):
         make("cuda")
     with pytest.raises(RuntimeError, match="no tensors on 'mps' here; expected one of cpu, meta"):
         make("mps")

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from minitorch_compile.autograd.derivative_table import Gradients, Layout, Unused, derivative, sum_to
 from minitorch_compile.tensor import Tensor, dtype, ops
+from minitorch_compile.tensor.memory.device import device
 from minitorch_compile.tensor.memory.memory_format import memory_format
 
 
@@ -22,6 +23,11 @@ def _(grad: Tensor, out: Unused, x: Unused, memory_format: memory_format | None)
 @derivative(ops.to_copy)
 def _(grad: Tensor, out: Unused, x: Layout, dtype: dtype, memory_format: memory_format | None) -> Gradients:
     return sum_to(grad, x)
+
+
+@derivative(ops.to_device)
+def _(grad: Tensor, out: Unused, x: Layout, device: device) -> Gradients:
+    return ops.to_device(grad, x.device)
 
 
 @derivative(ops.contiguous_copy)

@@ -56,6 +56,11 @@ def copied(batch: Batch, op: Op, input: Any, *rest: Any) -> Any:
     return op(input.value, rest[0]) if rest else op(input.value)
 
 
+@batching_rule("to_device")
+def transferred(batch: Batch, op: Op, input: Any, device: Any) -> Any:
+    return op(input.value, device)
+
+
 @batching_rule("copy")
 def stored(batch: Batch, op: Op, input: Any, src: Any, non_blocking: bool) -> Any:
     ndim = max(input.dim(), src.dim())

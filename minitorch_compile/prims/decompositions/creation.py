@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from minitorch_compile import prims
-from minitorch_compile.prims.decomposition_table import decomposes
+from minitorch_compile.prims.decomposition_table import decomposes, refuses
 from minitorch_compile.prims.elementwise import broadcast_to, constant, copied, number_like
 from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.memory.memory_format import memory_format
@@ -56,6 +56,12 @@ def _(x: Tensor, memory_format: memory_format | None) -> Tensor:
 def _(x: Tensor, dtype: dtype, memory_format: memory_format | None) -> Tensor:
     """The prim."""
     return prims.convert_element_type(x, as_dtype(dtype))
+
+
+refuses(
+    ops.to_device,
+    because="a kernel computes on one device; what goes from one to another is copied between kernels",
+)
 
 
 @decomposes(ops.contiguous_copy)

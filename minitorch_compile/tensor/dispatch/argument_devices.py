@@ -1,4 +1,4 @@
-"""Where the tensors of a call are: on the meta device, in a FakeTensorMode, or in memory; and who may be mixed.
+"""Where the tensors of a call are: on a device, in a FakeTensorMode, or in main memory; and who may be mixed.
 
 >>> from minitorch_compile.tensor import ones, ops
 >>> ops.exp(ones(2).to("meta")).device
@@ -13,30 +13,61 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from minitorch_compile.tensor.memory.device import META
+from minitorch_compile.tensor.memory.device import CPU, META, device
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from minitorch_compile.tensor.dispatch.op import Op
 
 MIXING = frozenset(("indexing", "convolution", "copy", "view"))
+LIKE_THE_FIRST = frozenset(("indexing", "copy", "view"))  # the other tensors may be anywhere
 
 
 def following(op: Op, arguments: Sequence[Any], result: Any) -> Any:
-    """A fake result on the meta device, or of a FakeTensorMode, if an argument is: rules make plain fakes in main
+    """A fake result on the device of the arguments, or of their FakeTensorMode: rules make plain fakes in main
     memory."""
-    on_meta, mode = _where_from(arguments)
-    if on_meta or mode is not None:
+    where, mode = _where_from(arguments)
+    if where is not CPU or mode is not None:
         if mode is not None:
             mode.check(op, arguments)
         for x in result if isinstance(result, (tuple, list)) else (result,):
             if isinstance(x, TensorBase):
-                x.device, x.fake_mode = META if on_meta else x.device, mode
+                x.device, x.fake_mode = x.device if where is CPU else where, mode
     return result
 
 
 class MixedDevicesError(RuntimeError):
-    """Tensors on meta were given beside others."""
+    """Tensors were given that lie on different devices."""
+
+
+def place_of(op: Op, arguments: Sequence[Any]) -> device | None:
+    """Where a call runs that has data in the memory of a device, and where its results go: there, unless it is like its
+    first argument. None if there are no such data, or if a tensor has none at all.
+
+    MixedDevicesError for tensors on two devices; one of no dimensions in main memory may join, as in PyTorch.
+    """
+    found, beside = None, None
+    for x in all_tensors(arguments):
+        if x.storage.block is not None:
+            beside = beside if found is None or x.device == found else x.device
+            found = found or x.device
+        elif x.is_fake:
+            return None
+        elif x.sizes:
+            beside = x.device
+    if found is not None and op.kind in LIKE_THE_FIRST:
+        return next(x.device for x in all_tensors(arguments))
+    if found is not None and beside is not None:
+        raise MixedDevicesError(
+            f"Expected all tensors to be on the same device, but found at least two devices, {found} and {beside}!"
+            f" ({op.name}: move one of them, as x.to('{found}'))"
+        )
+    return found
+
+
+def device_of(arguments: Sequence[Any]) -> device:
+    """Where the constants of a formula over these tensors have to be: where the first is that isn't in main memory."""
+    return next((x.device for x in all_tensors(arguments) if x.device is not CPU), CPU)
 
 
 def refuse_mixed(op: Op, arguments: Sequence[Any]) -> None:
@@ -47,7 +78,7 @@ def refuse_mixed(op: Op, arguments: Sequence[Any]) -> None:
     if op.kind in MIXING:
         return
     first = None
-    for x in _all_tensors(arguments):
+    for x in all_tensors(arguments):
         if x.device is not META and (not x.sizes or x.is_fake):
             continue
         if first is not None and x.device is not first.device and META in (x.device, first.device):
@@ -58,31 +89,33 @@ def refuse_mixed(op: Op, arguments: Sequence[Any]) -> None:
         first = x if first is None else first
 
 
-def _all_tensors(values: Sequence[Any]) -> Iterator[TensorBase]:
+def all_tensors(values: Sequence[Any]) -> Iterator[TensorBase]:
+    """The tensors of a call, those in lists, too."""
     for value in values:
         if isinstance(value, TensorBase):
             yield value
         elif isinstance(value, (list, tuple)):
-            yield from _all_tensors(value)
+            yield from all_tensors(value)
 
 
-def _where_from(values: Sequence[Any]) -> tuple[bool, Any]:
-    """Whether one of the tensors is on the meta device, and the first one's fake mode."""
-    on_meta, mode = False, None
+def _where_from(values: Sequence[Any]) -> tuple[device, Any]:
+    """The first device of the tensors that isn't main memory, and the first one's fake mode."""
+    where, mode = CPU, None
     for value in values:
         if isinstance(value, TensorBase):
-            on_meta, mode = on_meta or value.device is META, mode or value.fake_mode
+            where, mode = value.device if where is CPU else where, mode or value.fake_mode
         elif isinstance(value, (list, tuple)):
             inner = _where_from(value)
-            on_meta, mode = on_meta or inner[0], mode or inner[1]
-    return on_meta, mode
+            where, mode = inner[0] if where is CPU else where, mode or inner[1]
+    return where, mode
 
 
-def holds_fake(value: Any) -> bool:
-    """Whether an argument is a fake tensor, or a list that has one."""
+def is_elsewhere(value: Any) -> bool:
+    """Whether an argument is a tensor whose elements aren't in main memory, but nowhere or on a device; or a list that
+    has one."""
     if isinstance(value, TensorBase):
         if value._array is not None:
             return False
         storage = value.storage
         return (storage.of if storage.flips else storage).buffer is None
-    return isinstance(value, (list, tuple)) and any(holds_fake(item) for item in value)
+    return isinstance(value, (list, tuple)) and any(is_elsewhere(item) for item in value)

@@ -31,6 +31,7 @@ from minitorch_compile.tensor.dispatch.op_families import (
     ViewOp,
 )
 from minitorch_compile.tensor.dispatch.pointwise_op import DEFAULT, PointwiseOp, WherePointwiseOp
+from minitorch_compile.tensor.dispatch.transfer_op import TransferOp
 from minitorch_compile.tensor.numerics.dtype import dtype
 
 OWN_NAMESPACES = ("linalg", "fft", "special")  # where the ops are whose names begin so
@@ -100,16 +101,23 @@ def pointwise(
 
 
 def reduction(
-    dtype_rule: Callable[[dtype], dtype], *, empty: bool = True, no_dims_mean_all: bool = True, torch: bool = True
+    dtype_rule: Callable[[dtype], dtype],
+    *,
+    empty: bool = True,
+    no_dims_mean_all: bool = True,
+    floats_asked: bool = False,
+    torch: bool = True,
 ) -> Callable[[Kernel], ReductionOp]:
     """An op that collapses dimensions. `empty`: whether reducing over no elements has a value. `no_dims_mean_all`:
-    whether dim=() collapses all dimensions, not none."""
+    whether dim=() collapses all dimensions, not none. `floats_asked`: whether only a dtype of floats can be asked
+    for."""
     return lambda kernel: register(
         ReductionOp(
             kernel,
             dtype_rule=dtype_rule,
             empty=empty,
             no_dims_mean_all=no_dims_mean_all,
+            floats_asked=floats_asked,
             namespaces=where_visible(torch, True, False),
         )
     )
@@ -143,6 +151,11 @@ def kernel_op(
         return op
 
     return declare
+
+
+def transfer() -> Callable[[Kernel], TransferOp]:
+    """The op that copies a tensor to a device; what is decorated only says its parameters."""
+    return lambda says: register(TransferOp(says, namespaces=()))
 
 
 def factory(kind: str = "creation", *, torch: bool = True) -> Callable[[Kernel], FactoryOp]:

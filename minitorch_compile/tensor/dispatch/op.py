@@ -28,7 +28,14 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.tensor.dispatch.argument_devices import following, holds_fake, refuse_mixed
+from minitorch_compile.tensor.dispatch.accelerators import accelerators
+from minitorch_compile.tensor.dispatch.argument_devices import (
+    device_of,
+    following,
+    is_elsewhere,
+    place_of,
+    refuse_mixed,
+)
 from minitorch_compile.tensor.dispatch.dispatch import dispatch
 from minitorch_compile.tensor.dispatch.keyword_arguments import filled_in
 from minitorch_compile.tensor.dispatch.number_arguments import LOOSE, NEVER, plain, readers
@@ -128,10 +135,19 @@ class Op:
         """`run` for somebody who has bound the arguments already."""
         for position in self.tensor_parameters:
             value = bound[position]
-            if getattr(value, "_array", None) is None and holds_fake(value):  # what has an array is real
-                refuse_mixed(self, bound)
-                return self.meta(*bound)
+            if getattr(value, "_array", None) is None and is_elsewhere(value):  # what has an array is here
+                return self.run_elsewhere(bound)
         return self.eager(*bound)
+
+    def run_elsewhere(self, bound: tuple[Any, ...]) -> Any:
+        """The call if some of its tensors' elements are on a device, or nowhere."""
+        where = place_of(self, bound)
+        if where is not None:
+            if self.kind == "view":  # which is the same in any memory
+                return self.eager(*bound)
+            return accelerators[device_of(bound).type].run(self, bound, where)
+        refuse_mixed(self, bound)
+        return self.meta(*bound)
 
     def eager(self, *args: Any) -> Any:
         """The result on real data; `args` are all parameters in order."""

@@ -16,7 +16,14 @@ import numpy as np
 
 from minitorch_compile.tensor.cpu.numpy_errstate import quietly
 from minitorch_compile.tensor.dispatch import complex_support
-from minitorch_compile.tensor.dispatch.argument_devices import MixedDevicesError, following, holds_fake, refuse_mixed
+from minitorch_compile.tensor.dispatch.argument_devices import (
+    MixedDevicesError,
+    device_of,
+    following,
+    is_elsewhere,
+    place_of,
+    refuse_mixed,
+)
 from minitorch_compile.tensor.dispatch.dispatch import any_requires_grad, contexts, stacks
 from minitorch_compile.tensor.dispatch.keyword_arguments import in_torch_names
 from minitorch_compile.tensor.dispatch.number_arguments import plain
@@ -35,7 +42,7 @@ from minitorch_compile.tensor.memory.device import META, NO_DATA, entered
 from minitorch_compile.tensor.memory.device import device as Device
 from minitorch_compile.tensor.memory.dimensions import wrap_dims
 from minitorch_compile.tensor.memory.size import Size
-from minitorch_compile.tensor.numerics.dtype import dtype
+from minitorch_compile.tensor.numerics.dtype import FLOATING, dtype
 from minitorch_compile.tensor.numerics.element_conversion import castable
 from minitorch_compile.tensor.numerics.rounding import WIDE_FORMS, computes_in, rounded, widened
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake, wrap
@@ -74,11 +81,13 @@ class ReductionOp(Op):
         dtype_rule: Callable[[dtype], dtype],
         empty: bool = True,
         no_dims_mean_all: bool = True,
+        floats_asked: bool = False,
         **row: Any,
     ) -> None:
         super().__init__(kernel, **row)
         self.dtype_rule = dtype_rule
         self.no_dims_mean_all = no_dims_mean_all
+        self.floats_asked = floats_asked
         self.empty = empty  # whether the reduction of no elements has a value
         self._dtype_at = self.positions.get("dtype")
 
@@ -88,6 +97,8 @@ class ReductionOp(Op):
         asked = bound[self._dtype_at] if self._dtype_at is not None else None
         if not bound[0].dtype.by_numpy:
             refuse_stored(self.name, asked or bound[0].dtype)
+        if self.floats_asked and asked is not None and asked.category < FLOATING:
+            raise RuntimeError(f"{self.name}: the dtype asked for must be floating point or complex, got {asked}")
         return asked or self.dtype_rule(bound[0].dtype)
 
     def _dims(self, bound: Sequence[Any]) -> tuple[int, ...]:
@@ -192,7 +203,9 @@ class KernelOp(Op):
         arrays = list(bound)
         for i in self.tensor_parameters:
             value = bound[i]
-            if getattr(value, "_array", None) is None and holds_fake(value):
+            if getattr(value, "_array", None) is None and is_elsewhere(value):
+                if place_of(self, bound) is not None:
+                    return self.run_elsewhere(bound)
                 refuse_mixed(self, bound)
                 return following(self, bound, promised)
             arrays[i] = _to_arrays(value, self, i)
@@ -295,9 +308,10 @@ class CompositeOp(Op):
         try:
             result = self.kernel(*args, **kwargs)
         except MixedDevicesError:
-            if META in entered.devices:
+            where = device_of((*args, *kwargs.values()))
+            if where in entered.devices:
                 raise
-            with META:  # perhaps it was the body that made constants, in main memory
+            with where:  # perhaps it was the body that made constants, in main memory
                 result = self.kernel(*args, **kwargs)
         except MISTAKEN as error:
             return answered(self, args, kwargs, error)

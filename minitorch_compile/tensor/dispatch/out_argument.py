@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from minitorch_compile.tensor.dispatch.accelerators import grow
 from minitorch_compile.tensor.dispatch.captured_memory import captured_may_change
 from minitorch_compile.tensor.dispatch.dispatch import any_requires_grad
 from minitorch_compile.tensor.grad_mode import no_grad
@@ -71,4 +72,6 @@ def _resize(name: str, out: TensorBase, result: TensorBase) -> None:
         version = out.storage.version
         out.storage = Storage(type(buffer)(count, buffer.dtype))
         out.storage.version = version
+    elif out.storage.block is not None:
+        grow(out.storage, count * out.dtype.itemsize)
     out.offset, out.sizes, out.strides, out._array = 0, result.sizes, contiguous_strides(tuple(result.sizes)), None

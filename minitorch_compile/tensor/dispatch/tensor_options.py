@@ -12,7 +12,9 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from minitorch_compile.tensor.memory.device import META, NO_DATA, entered
+from minitorch_compile.tensor.dispatch.accelerators import accelerators, located
+from minitorch_compile.tensor.dispatch.op import find
+from minitorch_compile.tensor.memory.device import CPU, META, NO_DATA, entered
 from minitorch_compile.tensor.memory.device import device as Device
 from minitorch_compile.tensor.memory.memory_format import layout as Layout
 from minitorch_compile.tensor.memory.memory_format import preserved_strides, strided
@@ -43,7 +45,7 @@ def with_options(
 
 def making_on(where: Any) -> AbstractContextManager[Any]:
     """Inside, factories make their tensors on that device, unless it is None. On "meta" nothing is computed."""
-    if where is None or (not entered.devices and Device(where).type == "cpu"):
+    if where is None or (not entered.devices and (where is CPU or Device(where).type == "cpu")):
         return nullcontext()
     return Device(where)
 
@@ -63,6 +65,11 @@ def on_device(x: TensorBase, where: Any) -> Any:
     if where is None:
         return x
     target = Device(where)
+    if target.type in accelerators or x.device.type in accelerators:
+        target = located(target)
+        if x.device is META and target is not META:
+            raise NotImplementedError(f"to: {NO_DATA}")
+        return x if target == x.device else find("to_device")(x, target)
     if target.type == x.device.type:
         return x
     if target.type == "cpu":

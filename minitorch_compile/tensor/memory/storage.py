@@ -18,13 +18,14 @@ INFERENCE = -(1 << 62)  # the version of an inference tensor: any number of in-p
 class Storage:
     """A one-dimensional typed NumPy buffer and a version that counts in-place writes.
 
-    `buffer` is None for fake tensors, which have sizes and strides but no data. The version lets autograd notice that a
-    value it saved was overwritten (PyTorch's VariableVersion). It is negative in tensors made in inference mode, which
-    have no version.
+    `buffer` is None for fake tensors, which have sizes and strides but no data, and for memory of a device, which is a
+    `block` (`device_storage.py`). The version lets autograd notice that a value it saved was overwritten (PyTorch's
+    VariableVersion). It is negative in tensors made in inference mode, which have no version.
     """
 
     __slots__ = ("__weakref__", "buffer", "made_in", "version")
     flips = conj = neg = False  # whether its numbers are read with other signs than they have in memory
+    block: Any = None
 
     def __init__(self, buffer: np.ndarray | None) -> None:
         self.buffer = buffer
@@ -72,6 +73,7 @@ class BorrowedStorage(Storage):
 
     __slots__ = ("of",)
     of: Storage
+    block = property(lambda self: self.of.block)
     __deepcopy__ = None  # type: ignore[assignment]  # it is copied as it is pickled: as borrowed from a copy
 
     @property

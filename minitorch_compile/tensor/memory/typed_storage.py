@@ -68,7 +68,8 @@ class UntypedStorage:
 
     @property
     def device(self) -> Device:
-        return META if self._storage.buffer is None else CPU
+        block = self._storage.block
+        return block.device if block is not None else META if self._storage.buffer is None else CPU
 
     def data_ptr(self) -> int:
         """The address of the first byte."""

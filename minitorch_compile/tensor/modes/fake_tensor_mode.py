@@ -34,6 +34,7 @@ from typing import Any
 from minitorch_compile.symbolic import ShapeEnv
 from minitorch_compile.tensor.dispatch import dispatch
 from minitorch_compile.tensor.dispatch.op import Op
+from minitorch_compile.tensor.dispatch.tensor_options import making_on
 from minitorch_compile.tensor.memory.storage import Storage
 from minitorch_compile.tensor.modes.symbolic_layout import symbolic_like
 from minitorch_compile.tensor.tensor_base import TensorBase, fake_like
@@ -68,9 +69,9 @@ def drawing_like(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(kernel)
     def body(input: Any, *args: Any, **kwargs: Any) -> Any:
-        if dispatch.contexts or not isinstance(input, TensorBase) or not input.is_fake:
+        if dispatch.contexts or not isinstance(input, TensorBase):
             return kernel(input, *args, **kwargs)
-        with dispatch.mode(ShapesOnly()):
+        with dispatch.mode(ShapesOnly()) if input.is_fake else making_on(input.device):
             return kernel(input, *args, **kwargs)
 
     return body

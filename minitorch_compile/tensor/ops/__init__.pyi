@@ -95,6 +95,7 @@ from minitorch_compile.tensor.ops.copies import copy as copy
 from minitorch_compile.tensor.ops.copies import fill as fill
 from minitorch_compile.tensor.ops.copies import to as to
 from minitorch_compile.tensor.ops.copies import to_copy as to_copy
+from minitorch_compile.tensor.ops.copies import to_device as to_device
 from minitorch_compile.tensor.ops.copies import type_as as type_as
 from minitorch_compile.tensor.ops.copies import view_dtype as view_dtype
 from minitorch_compile.tensor.ops.copies import zero_ as zero_

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.tensor.dispatch.declare import composite, kernel_op
+from minitorch_compile.tensor.dispatch.declare import composite, kernel_op, transfer
 from minitorch_compile.tensor.dispatch.op import Array, Scalar, Tensor
 from minitorch_compile.tensor.dispatch.strided_results import empty_like_strides
 from minitorch_compile.tensor.dispatch.tensor_options import on_device
@@ -88,6 +88,11 @@ def contiguous_copy(input: Array) -> Array:
 @contiguous_copy.shape_rule
 def _contiguous_copy_rule(input: TensorBase) -> TensorBase:
     return empty_fake(input.sizes, None, input.dtype)
+
+
+@transfer()
+def to_device(input: Tensor, device: Device) -> Any:
+    """A copy on another device, through which gradients flow back."""
 
 
 @composite(torch=False, methods=True)

@@ -87,7 +87,7 @@ def prod(input: Array, dim: Axes = None, keepdim: bool = False, dtype: dtype | N
     return _collapsed(np.multiply, input, dim, keepdim)
 
 
-@reduction(_floating_only)
+@reduction(_floating_only, floats_asked=True)
 def mean(input: Array, dim: Any = None, keepdim: bool = False, dtype: dtype | None = None) -> Array:
     """The average over `dim` (an int, several, or None for all dimensions); NaN over no elements. With `keepdim` these
     stay, with size 1. `dtype` is what the input is converted to first.
@@ -98,8 +98,6 @@ def mean(input: Array, dim: Any = None, keepdim: bool = False, dtype: dtype | No
     >>> x.mean(), x.mean(dim=1)
     (tensor(3.), tensor([1.5000, 4.5000]))
     """
-    if dtype is not None and dtype.category < FLOATING:
-        raise RuntimeError(f"mean: the dtype asked for must be floating point or complex, got {dtype}")
     count = math.prod(input.shape[d] for d in dim)
     total = _total(input, dim, keepdim)
     return total / total.dtype.type(count)

@@ -108,7 +108,9 @@ class SameBytesOp(KernelOp):
                 f"self.storage_offset() must be divisible by {element.itemsize // input.dtype.itemsize} to view"
                 f" {input.dtype} as {element} (different element sizes), but got {input.offset}"
             )
-        storage = ReinterpretedStorage(input.storage, element.numpy)
+        storage = input.storage
+        if storage.block is None:  # a device's memory has no element type that would have to fit
+            storage = ReinterpretedStorage(storage, element.numpy)
         return from_parts(storage, offset // element.itemsize, promised.sizes, promised.strides, element, input.device)
 
 

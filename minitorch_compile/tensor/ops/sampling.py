@@ -47,7 +47,7 @@ def _check_floating(name: str, input: Any) -> None:
 
 def _all_true(condition: Any) -> bool:
     """Whether the condition holds everywhere; while tracing, when there is no data to look at, it is taken to hold."""
-    return bool(condition.storage.buffer is None or condition.array.all())
+    return bool(condition.is_fake or condition.array.all())
 
 
 # ---------------------------------------------------------------------------------------------------- bernoulli, normal

@@ -64,10 +64,11 @@ def as_strided(input: TensorBase, size: Ints, stride: Ints, storage_offset: int 
             f" {storage_offset}"
         )
     last = offset + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
-    if numel(size) and input.storage.buffer is not None and last >= len(input.storage):
+    held = input.storage.nbytes // input.dtype.itemsize
+    if numel(size) and not input.is_fake and last >= held:
         raise RuntimeError(
             f"as_strided: size {list(size)}, stride {list(stride)} and offset {offset} reach element {last} of a"
-            f" storage of {len(input.storage)}"
+            f" storage of {held}"
         )
     return tuple(size), tuple(stride), offset
 

@@ -20,12 +20,13 @@ from __future__ import annotations
 import copy
 import secrets
 import threading
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from minitorch_compile import config
 from minitorch_compile.tensor.memory.device import device as Device
+from minitorch_compile.tensor.memory.device import entered
 from minitorch_compile.tensor.numerics.dtype import uint8
 from minitorch_compile.tensor.random.mt19937 import STATE, Mt19937
 from minitorch_compile.tensor.tensor_base import TensorBase, wrap
@@ -40,7 +41,8 @@ def draws_as_pytorch() -> bool:
 
 
 class Generator:
-    """A random stream: a seed, and how many numbers have been drawn from it. `device` is the CPU.
+    """A random stream: a seed, and how many numbers have been drawn from it. `device` is where they are drawn: the
+    same ones everywhere.
 
     >>> stream = torch.Generator().manual_seed(3)
     >>> torch.rand(2, generator=stream).shape, stream.initial_seed()
@@ -151,10 +153,27 @@ class Generator:
 default_generator = Generator()
 
 
+class DeviceGenerators(Protocol):
+    """The default generators of a kind of device."""
+
+    def default(self, where: Device) -> Generator:
+        """That of one of them; of the current one if it has no number."""
+
+    def manual_seed_all(self, seed: int) -> None:
+        """Starts all of them again."""
+
+
+device_generators: dict[str, DeviceGenerators] = {}  # by the type of device; filled by a floor above
+
+
 def checked_generator(generator: Any) -> Generator:
-    """The default one for None. TypeError for what isn't one."""
+    """The default one for None: that of the device on which factories make their tensors. TypeError for what isn't
+    one."""
     if generator is None:
-        return default_generator
+        where = entered.devices[-1] if entered.devices else None
+        if where is None or where.type not in device_generators:
+            return default_generator
+        return device_generators[where.type].default(where)
     if not isinstance(generator, Generator):
         raise TypeError(f"generator: expected a torch.Generator or None, got {type(generator).__name__}")
     return generator
@@ -168,4 +187,6 @@ def manual_seed(seed: int) -> Generator:
     >>> torch.equal(torch.manual_seed(7).get_state(), first), torch.equal(torch.rand(2), numbers)
     (True, True)
     """
+    for generators in device_generators.values():
+        generators.manual_seed_all(int(seed))
     return default_generator.manual_seed(int(seed))

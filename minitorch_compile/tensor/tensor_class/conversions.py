@@ -100,12 +100,13 @@ class TensorConversions(TensorBase):
         refuse_numbers(self, "numpy")
         if self.requires_grad and grad_state.enabled and not force:
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
-        if self.device.type == "meta":
+        if self.device.type != "cpu" and not (force and self.device is not META):
             if force:
                 raise NotImplementedError(f"numpy: {NO_DATA}")
+            why = " (A tensor on meta has no data that could be copied: make it on the cpu.)"
             raise TypeError(
-                "can't convert meta device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host"
-                " memory first. (A tensor on meta has no data that could be copied: make it on the cpu.)"
+                f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host"
+                f" memory first.{why if self.device is META else ''}"
             )
         for kind, bit in (("conj", "conjugate"), ("neg", "negative")):
             if getattr(self.storage, kind) and not force:

@@ -99,13 +99,14 @@ def _text(x: TensorBase, prefix: str) -> str:
         facts = ["device='meta'", f"size={tuple(x.sizes)}", *_dtype_fact(x), *autograd_fact(x)]
         return with_facts("tensor(...", facts, len(prefix))
     if x.is_fake:
-        facts = [f"sizes={list(x.sizes)}", f"strides={list(x.strides)}", f"dtype={x.dtype}", *autograd_fact(x)]
+        facts = [f"sizes={list(x.sizes)}", f"strides={list(x.strides)}", f"dtype={x.dtype}", *_device_fact(x)]
+        facts += autograd_fact(x)
         return f"FakeTensor({', '.join(facts)})"
     array = x.array  # of bfloat16 and complex32 NumPy can't judge the numbers
     array = widened(array) if x.dtype.name in ("bfloat16", "complex32") else array
     body = "[]" if not numel(x.sizes) else _nested(array, _formatter(array), len(prefix))
     size = [f"size={tuple(x.sizes)}"] if not numel(x.sizes) and len(x.sizes) != 1 else []
-    return with_facts(prefix + body, [*size, *_dtype_fact(x), *autograd_fact(x)], len(prefix))
+    return with_facts(prefix + body, [*_device_fact(x), *size, *_dtype_fact(x), *autograd_fact(x)], len(prefix))
 
 
 def with_facts(text: str, facts: Iterable[str], indent: int, *, on_new_line: bool = False) -> str:
@@ -126,6 +127,11 @@ def with_facts(text: str, facts: Iterable[str], indent: int, *, on_new_line: boo
             length += len(fact) + 2
         on_new_line = False
     return text + ")"
+
+
+def _device_fact(x: TensorBase) -> list[str]:
+    """The device, unless it is main memory."""
+    return [] if x.device.type == "cpu" else [f"device='{x.device}'"]
 
 
 def _dtype_fact(x: TensorBase) -> list[str]:

@@ -133,6 +133,9 @@ class TensorProperties(TensorBase):
         """The address of the first element; 0 on the meta device, and of an instance of a class that has no data."""
         if self.device is META or hasattr(type(self), "__torch_dispatch__"):
             return 0
+        block = self.storage.block
+        if block is not None:
+            return block.address and int(block.address) + self.offset * self.dtype.itemsize
         return int(self.window.__array_interface__["data"][0])
 
     def untyped_storage(self) -> UntypedStorage:

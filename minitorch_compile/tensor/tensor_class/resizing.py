@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.tensor import ops
+from minitorch_compile.tensor.dispatch.accelerators import grow
 from minitorch_compile.tensor.dispatch.captured_memory import refuse_captured
 from minitorch_compile.tensor.dispatch.written_signatures import says
 from minitorch_compile.tensor.memory.conjugate_view import without_signs
@@ -98,6 +99,8 @@ class TensorResizing(TensorBase):
             grown = np.zeros(needed, buffer.dtype)
             grown[: buffer.size] = buffer
             storage.buffer = grown
+        elif storage.block is not None:
+            grow(storage, needed * self.dtype.itemsize)
         self.sizes, self.strides, self._array = wanted, strides, None
         return self
 

@@ -89,16 +89,18 @@ class CudaKernelWriter(EmitHandler):
     def deal_out(self, axes: Axes, first: str, step: str) -> None:
         """A loop over all positions of these axes from `first` on; the variables of several are found by division."""
         symbols = frozenset().union(*(axis.variable.symbols for axis in axes))
+        end = self.number_text(count(axes), axes)
         if len(axes) <= 1:
             variable = str(axes[0].variable) if axes else "once"
-            self.enter(f"for {variable} in range({first}, {count(axes)}, {step}):", symbols)
+            self.enter(f"for {variable} in range({first}, {end}, {step}):", symbols)
             return
         number = "row" if axes[0].reduced is False else "place"
-        self.enter(f"for {number} in range({first}, {count(axes)}, {step}):", symbols)
+        self.enter(f"for {number} in range({first}, {end}, {step}):", symbols)
         left = number
         for axis in reversed(axes[1:]):
-            self.block.add(f"{axis.variable} = {left} % {axis.size}")
-            self.block.add(f"rest_of_{axis.variable} = {left} // {axis.size}")
+            size = self.number_text(axis.size, axis)
+            self.block.add(f"{axis.variable} = {left} % {size}")
+            self.block.add(f"rest_of_{axis.variable} = {left} // {size}")
             left = f"rest_of_{axis.variable}"
         self.block.add(f"{axes[0].variable} = {left}")
 
@@ -125,7 +127,7 @@ class CudaKernelWriter(EmitHandler):
             self.deal_out(tuple(axes), "thread", "THREADS")
             return 1
         for axis in axes:
-            self.enter(f"for {axis.variable} in range({axis.size}):", axis.variable.symbols)
+            self.enter(f"for {axis.variable} in range({self.number_text(axis.size, axis)}):", axis.variable.symbols)
         return len(axes)
 
     # ------------------------------------------------------------------------------------------ results

@@ -6,7 +6,7 @@ before is not written again. How an operation is spelled is up to the target (`s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
 from minitorch_compile.inductor.codegen.shared.block import Block, Value
@@ -80,22 +80,32 @@ class EmitHandler(Handler):
         self.block = self.block.parent
         self._remembered.pop()
 
+    def number_text(self, value: int, role: Hashable) -> str:
+        """How a size is written. `role` tells apart what it is the size of, for who doesn't write the number itself."""
+        return str(value)
+
     def text_of(self, index: Index) -> str:
         """An index expression as source text."""
         text = ""
         for atom, count in sorted(index.terms, key=lambda term: term[1] < 0):  # what is added before what is taken away
-            term = self._atom(atom) if abs(count) == 1 else f"{abs(count)} * {self._atom(atom)}"
+            factor = "" if abs(count) == 1 else f"{self.number_text(abs(count), (index, atom))} * "
+            term = factor + self._atom(atom)
             joint = (" - " if text else "-") if count < 0 else (" + " if text else "")
             text += joint + term
         if index.constant or not text:
             sign = " - " if index.constant < 0 else " + "
-            text += f"{sign}{abs(index.constant)}" if text else str(index.constant)
+            constant = self.number_text(abs(index.constant), (index, "constant")) if index.constant else "0"
+            text += f"{sign}{constant}" if text else f"{sign.strip(' +')}{constant}"
         return text
 
     def _atom(self, atom: Symbol | Digit) -> str:
         if isinstance(atom, Symbol):
             return atom.name
-        return self.spelling.digit(self.text_of(atom.base), atom.divisor, atom.modulus, atom.base.bounds()[0] < 0)
+        return self.digit(atom, self.text_of(atom.base))
+
+    def digit(self, digit: Digit, base: str) -> str:
+        """A digit of an expression whose text is `base`."""
+        return self.spelling.digit(base, digit.divisor, digit.modulus, digit.base.bounds()[0] < 0)
 
     # ------------------------------------------------------------------------------------------ memory
 
@@ -146,7 +156,9 @@ class EmitHandler(Handler):
         self.checks.append(f"an index below {size}")
         function = "wrapped_index" if wrap else "checked_index"
         place = self.line(
-            f"{self.spelling.checked(function)}({value.name}, int64({size}), status)", value.dtype, [value]
+            f"{self.spelling.checked(function)}({value.name}, int64({self.number_text(size, value.name)}), status)",
+            value.dtype,
+            [value],
         )
         return self.bind(symbol(place.name, size, indirect=True), place)
 

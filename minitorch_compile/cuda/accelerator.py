@@ -1,0 +1,50 @@
+"""What the tensor floor asks of CUDA: where there is memory, and who runs an operation there.
+
+>>> from minitorch_compile.cuda.runtime import using
+>>> from minitorch_compile.cuda_runtime.fake_driver import FakeDriver
+>>> from minitorch_compile.tensor import ones
+>>> with using(FakeDriver()):
+...     ones(2, device="cuda") + 1
+tensor([2., 2.], device='cuda:0')
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from minitorch_compile.cuda import runtime
+from minitorch_compile.cuda.device_block import DeviceBlock
+from minitorch_compile.tensor.dispatch.accelerators import accelerators, run_on_host
+from minitorch_compile.tensor.dispatch.argument_devices import all_tensors
+from minitorch_compile.tensor.dispatch.op import Op
+from minitorch_compile.tensor.memory.device import device as Device
+
+
+class CudaAccelerator:
+    """The slot's "cuda"."""
+
+    def is_available(self) -> bool:
+        return runtime.find() is not None
+
+    def device(self, index: int | None) -> Device:
+        """AssertionError if there is no GPU, RuntimeError for one that isn't there."""
+        found = runtime.required()
+        return found.devices[found.index_of(index)]
+
+    def allocate(self, nbytes: int, where: Device) -> DeviceBlock:
+        """OutOfMemoryError if there is none."""
+        found = runtime.required()
+        return DeviceBlock(found, found.index_of(where), nbytes)
+
+    def run(self, op: Op, bound: Sequence[Any], where: Device) -> Any:
+        """By kernels, if the compiler is there and has some; else in main memory."""
+        if where.type != "cuda" or not runtime.kernel_makers:
+            return run_on_host(op, bound, where)
+        found = next(x.storage.block.runtime for x in all_tensors(bound) if x.storage.block is not None)
+        if found.kernels is None:
+            found.kernels = runtime.kernel_makers[0](found)
+        return found.kernels.run(op, bound, where)
+
+
+accelerators["cuda"] = CudaAccelerator()

@@ -1,0 +1,70 @@
+"""The memory of one tensor on a GPU: allocated on the current stream, and given back when nobody has it any more.
+
+>>> from minitorch_compile.cuda.runtime import using
+>>> from minitorch_compile.cuda_runtime.fake_driver import FakeDriver
+>>> with using(FakeDriver()) as runtime:
+...     block = DeviceBlock(runtime, 0, 4)
+...     block.write(1, np.array([7, 8], np.uint8))
+...     print(block.read(1, 2))
+[7 8]
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minitorch_compile.cuda.runtime import Runtime
+
+
+class DeviceBlock:
+    """`address` is where its bytes begin, 0 if there are none. Copies go over the current stream of its device."""
+
+    __slots__ = ("__weakref__", "address", "device", "nbytes", "runtime")
+
+    def __init__(self, runtime: Runtime, index: int, nbytes: int) -> None:
+        self.runtime = runtime
+        self.device = runtime.devices[index]
+        self.nbytes = nbytes
+        self.address = 0  # so that __del__ has one if there is no memory left
+        self.address = runtime.allocators[index].allocate(nbytes, runtime.current_stream(index))
+
+    def __del__(self) -> None:
+        if self.address:
+            self.runtime.allocators[self.index].free(self.address)
+
+    @property
+    def index(self) -> int:
+        """The number of its device."""
+        number = self.device.index
+        assert number is not None
+        return number
+
+    def read(self, start: int, count: int) -> np.ndarray:
+        """A copy of `count` bytes, when all work that this thread has given to the device is done."""
+        host = np.empty(count, np.uint8)
+        if count:
+            stream = self.runtime.current_stream(self.index)
+            self.runtime.driver.copy_device_to_host(host.ctypes.data, self.address + start, count, stream)
+            self.runtime.driver.synchronize_stream(stream)
+        return host
+
+    def write(self, start: int, data: np.ndarray) -> None:
+        """Stores bytes behind the work that this thread has given to the device."""
+        if data.size:
+            data = np.ascontiguousarray(data)
+            stream = self.runtime.current_stream(self.index)
+            self.runtime.driver.copy_host_to_device(self.address + start, data.ctypes.data, data.size, stream)
+
+    def copy(self, nbytes: int) -> DeviceBlock:
+        """Another block on this device that begins with these bytes."""
+        other = DeviceBlock(self.runtime, self.index, nbytes)
+        if self.nbytes:
+            stream = self.runtime.current_stream(self.index)
+            self.runtime.driver.copy_device_to_device(other.address, self.address, self.nbytes, stream)
+        return other
+
+    def used_on(self, stream: Any) -> None:
+        """Keeps the memory back, when it is freed, until what is in this stream now is done."""
+        self.runtime.allocators[self.index].record_stream(self.address, stream)

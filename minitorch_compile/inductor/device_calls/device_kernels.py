@@ -1,0 +1,106 @@
+"""Runs operations on a GPU with kernels of ours, and remembers them: a call like one before looks two things up.
+
+What there is no kernel for is computed in main memory, and says so once.
+
+>>> from minitorch_compile.cuda.runtime import using
+>>> from minitorch_compile.cuda_runtime.fake_driver import FakeDriver
+>>> from minitorch_compile.tensor import ones, ops
+>>> with using(FakeDriver()) as runtime:
+...     kernels = DeviceKernels(runtime)
+...     a = kernels.run(ops.add, (ones(2, 3).cuda(), ones(3).cuda(), 1), runtime.devices[0])
+...     b = kernels.run(ops.add, (ones(4, 5).cuda(), ones(5).cuda(), 1), runtime.devices[0])
+>>> a.sum().item(), b.shape, len(kernels.compiled)
+(12.0, torch.Size([4, 5]), 1)
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+from minitorch_compile.cuda.runtime import Runtime
+from minitorch_compile.cuda_runtime.fake_driver import FakeDriver
+from minitorch_compile.inductor.device_calls.device_call import DeviceCall, kinds_of
+from minitorch_compile.inductor.device_calls.launcher import Kernel, Launcher, SimulatedLauncher
+from minitorch_compile.inductor.device_calls.lifted_kernel import LiftedKernel
+from minitorch_compile.inductor.device_calls.one_op_graph import NoKernelError, schedule_of, tensors_of
+from minitorch_compile.tensor.dispatch.accelerators import moved, run_on_host
+from minitorch_compile.tensor.dispatch.op import Op
+from minitorch_compile.tensor.memory.device import device as Device
+from minitorch_compile.tensor.tensor_base import TensorBase
+from minitorch_compile.user_warnings import warn_user
+
+MOST_CALLS = 4096  # remembered
+
+
+class DeviceKernels:
+    """All that was compiled for a runtime. `reasons`: which ops ran in main memory, and why."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self.runtime = runtime
+        self.launcher = launcher_for(runtime)
+        self.calls: dict[Any, DeviceCall | None] = {}
+        self.compiled: dict[str, Kernel] = {}
+        self.reasons: dict[str, str] = {}
+
+    def run(self, op: Op, bound: Sequence[Any], where: Device) -> Any:
+        """The results of a call, on a device."""
+        key = op, key_of(bound)
+        try:
+            call = self.calls[key]
+        except TypeError:  # an argument that can't be looked up
+            return run_on_host(op, bound, where)
+        except KeyError:
+            call = self.calls[key] = self.prepared(op, bound)
+            if len(self.calls) > MOST_CALLS:
+                del self.calls[next(iter(self.calls))]
+        if call is None:
+            return run_on_host(op, bound, where)
+        tensors = [x if x.storage.block is not None else moved(x, where) for x in tensors_of(bound)]
+        results = call(self.runtime, self.runtime.index_of(where), tensors)
+        return results[0] if len(results) == 1 else results
+
+    def prepared(self, op: Op, bound: Sequence[Any]) -> DeviceCall | None:
+        """The kernels for calls like this one; None if there are none."""
+        try:
+            if any(x.storage.flips for x in tensors_of(bound)):
+                raise NoKernelError("kernels don't read numbers with other signs than they have in memory")
+            return DeviceCall(schedule_of(op, bound), self.launcher, self.kernel)
+        except NoKernelError as error:
+            if op.name not in self.reasons:
+                self.reasons[op.name] = str(error)
+                warn_user(f"{op.name} on cuda is computed in main memory: {error}")
+            return None
+
+    def kernel(self, kernel: LiftedKernel) -> Kernel:
+        """The compiled kernel of this text."""
+        source = kernel.source
+        parameters = ", ".join(kernel.parameters)
+        kinds = kinds_of(kernel)
+        text = f"def {source.title}({parameters}):\n{textwrap.indent(source.body, '    ')}\n"
+        key = f"{kinds}\n{text}"
+        if key not in self.compiled:
+            self.compiled[key] = self.launcher.compile(text, source.title, self.launcher.threads, kinds)
+        return self.compiled[key]
+
+
+def launcher_for(runtime: Runtime) -> Launcher:
+    driver = getattr(runtime.driver, "driver", runtime.driver)  # that of a sanitized one
+    if isinstance(driver, FakeDriver):
+        return SimulatedLauncher(driver)
+    from minitorch_compile.inductor.device_calls.numba_launcher import NumbaLauncher
+
+    return NumbaLauncher(runtime.driver)
+
+
+def key_of(arguments: Sequence[Any]) -> tuple[Any, ...]:
+    """What a call's kernels depend on: how its tensors look, and its other arguments with their types."""
+    return tuple(
+        (x.dtype, x.sizes, x.strides)
+        if isinstance(x, TensorBase)
+        else key_of(x)
+        if type(x) in (list, tuple)
+        else (type(x), repr(x) if type(x) is float else x)
+        for x in arguments
+    )

@@ -1,0 +1,87 @@
+"""A call of one op as a schedule: traced on stand-ins, written in prims, lowered, fused. As for any graph.
+
+>>> from minitorch_compile.tensor import ones, ops
+>>> schedule_of(ops.softmax, (ones(2, 3), 1, None)).kernel_count
+1
+>>> schedule_of(ops.linalg_inv, (ones(2, 2),))
+Traceback (most recent call last):
+minitorch_compile.inductor.device_calls.one_op_graph.NoKernelError: an algorithm of LAPACK, which works on whole ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from minitorch_compile.aot.tracing import trace
+from minitorch_compile.inductor.lowering import lower
+from minitorch_compile.inductor.lowering.table import WITHOUT_A_KERNEL
+from minitorch_compile.inductor.lowering.table import table as lowerings
+from minitorch_compile.inductor.schedule.fit import Limits
+from minitorch_compile.inductor.schedule.group import Group
+from minitorch_compile.inductor.schedule.schedule import Schedule
+from minitorch_compile.inductor.schedule.scheduler import schedule
+from minitorch_compile.inductor.targets import find_target
+from minitorch_compile.prims import Prim, decompose
+from minitorch_compile.prims.decomposition_table import refusal_of_call
+from minitorch_compile.pytree import tree_leaves
+from minitorch_compile.tensor import no_grad
+from minitorch_compile.tensor.dispatch.op import Op
+from minitorch_compile.tensor.memory.device import CPU
+from minitorch_compile.tensor.numerics.dtype import bool_, float32, float64, int8, int16, int32, int64, uint8
+from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
+
+DTYPES = frozenset((float64, float32, int64, int32, int16, int8, uint8, bool_))  # that kernels compute in
+
+
+class NoKernelError(Exception):
+    """Why there is no kernel of ours for a call."""
+
+
+def tensors_of(arguments: Sequence[Any]) -> Iterator[TensorBase]:
+    """The tensors of a call in their order, those in lists too."""
+    for value in arguments:
+        if isinstance(value, TensorBase):
+            yield value
+        elif isinstance(value, (list, tuple)):
+            yield from tensors_of(value)
+
+
+def with_tensors(arguments: Sequence[Any], tensors: Iterator[Any]) -> list[Any]:
+    """The arguments with others in the places of their tensors."""
+    return [
+        next(tensors)
+        if isinstance(value, TensorBase)
+        else type(value)(with_tensors(value, tensors))
+        if isinstance(value, (list, tuple))
+        else value
+        for value in arguments
+    ]
+
+
+def _as_tuple(result: Any) -> tuple[Any, ...]:
+    return result if isinstance(result, tuple) else (result,)
+
+
+def schedule_of(op: Op, bound: Sequence[Any]) -> Schedule:
+    """NoKernelError, with the reason, if part of it can't be a kernel that is made from loops."""
+    reason = refusal_of_call(op, tuple(bound))
+    if reason is not None:
+        raise NoKernelError(reason)
+    stand_ins = [empty_fake(x.sizes, x.strides, x.dtype) for x in tensors_of(bound)]
+    with no_grad(), CPU:
+        module = decompose(trace(lambda *tensors: _as_tuple(op(*with_tensors(bound, iter(tensors)))), stand_ins))
+    for node in module.graph.nodes:
+        name = node.target.name if isinstance(node.target, Prim) else ""
+        if name and name not in lowerings:
+            raise NoKernelError(WITHOUT_A_KERNEL.get(name, f"the prim {name} isn't lowered to loops"))
+        if name in find_target("cuda").missing:
+            raise NoKernelError(f"there is no device function of {name}")
+        for value in tree_leaves(node.meta.get("val")):
+            if isinstance(value, TensorBase) and value.dtype not in DTYPES:
+                raise NoKernelError(f"kernels don't compute in {value.dtype} yet")
+    result = schedule(lower(module), Limits())
+    for step in result.steps:
+        if not isinstance(step, Group) or not step.is_fusible:
+            raise NoKernelError("the library that computes it on a GPU isn't connected yet")
+    return result

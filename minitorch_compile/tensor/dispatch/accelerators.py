@@ -1,0 +1,85 @@
+"""Devices whose memory tensors can lie in, and who runs operations there: a slot for each kind, which a floor above
+fills.
+
+Without kernels of its own, a device is memory that calls are carried out of and into: `run_on_host`.
+
+>>> accelerators["cuda"].device(None) if accelerators["cuda"].is_available() else "no GPU"
+'no GPU'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from minitorch_compile.tensor.dispatch.strided_results import wrap_as
+from minitorch_compile.tensor.memory.device import CPU
+from minitorch_compile.tensor.memory.device import device as Device
+from minitorch_compile.tensor.memory.device_storage import Block, DeviceStorage
+from minitorch_compile.tensor.memory.memory_format import preserved_strides
+from minitorch_compile.tensor.tensor_base import TensorBase, from_parts
+
+if TYPE_CHECKING:
+    from minitorch_compile.tensor.dispatch.op import Op
+
+
+class Accelerator(Protocol):
+    """One kind of device, such as "cuda"."""
+
+    def is_available(self) -> bool:
+        """Whether there is one."""
+
+    def device(self, index: int | None) -> Device:
+        """The one of that number, or the current one. An error that says what is missing if there is none."""
+
+    def allocate(self, nbytes: int, where: Device) -> Block:
+        """New memory, not filled."""
+
+    def run(self, op: Op, bound: Sequence[Any], where: Device) -> Any:
+        """A call whose results are to be on a device."""
+
+
+accelerators: dict[str, Accelerator] = {}
+
+
+def located(where: Device) -> Device:
+    """A device with its number: "cuda" is the current one. An error if it isn't there."""
+    if where.type not in accelerators:
+        return CPU if where.type == "cpu" else where
+    return accelerators[where.type].device(where.index)
+
+
+def moved(x: TensorBase, where: Device) -> TensorBase:
+    """A copy of a tensor's elements on a device, or in main memory."""
+    strides = preserved_strides(tuple(x.sizes), x.strides)
+    copy = wrap_as(x.array.copy() if where is CPU and x.device is CPU else x.array, strides)
+    if where.type not in accelerators:
+        return copy
+    memory = copy.storage.buffer[copy.offset :].view("uint8")
+    block = accelerators[where.type].allocate(memory.nbytes, where)
+    if memory.nbytes:
+        block.write(0, memory)
+    return from_parts(DeviceStorage(block), 0, copy.sizes, copy.strides, x.dtype, where)
+
+
+def grow(storage: Any, nbytes: int) -> None:
+    """Gives a storage at least so many bytes, the first of which are those that it has."""
+    if nbytes > storage.nbytes:
+        storage.block = storage.block.copy(nbytes)
+
+
+def run_on_host(op: Op, bound: Sequence[Any], where: Device) -> Any:
+    """The call in main memory, on copies; its results on the device."""
+    result = op.run_bound(tuple(map(_on_host, bound)))
+    if where is CPU:
+        return result
+    return tuple(moved(x, where) for x in result) if isinstance(result, tuple) else moved(result, where)
+
+
+def _on_host(value: Any) -> Any:
+    """The tensors of an argument in main memory, with the strides that they have."""
+    if isinstance(value, TensorBase):
+        return value if value.storage.block is None else wrap_as(value.array, value.strides)
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(_on_host, value))
+    return value

@@ -1,0 +1,104 @@
+"""The call sheets of the battery on a GPU beside the CPU: `python -m tests.cuda.sheets [--every 7] [sheet ...]`.
+
+Each call is evaluated twice, on the same numbers, with gradients where the sheet asks for them. Sizes, strides and
+dtypes have to be the same, and values as near as float32 sums in another order are. On a machine with a GPU it is that
+one, else the simulated one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import nullcontext
+from typing import Any
+
+import numpy as np
+
+import minitorch_compile as torch
+from minitorch_compile.cuda.runtime import using
+from minitorch_compile.cuda_runtime.fake_driver import FakeDriver
+from tests.battery.arguments import Arguments
+from tests.battery.outcome import Outcome, Part, evaluate
+from tests.battery.sheet import FOLDER, Call, calls_of
+
+# What says itself where a tensor is.
+ABOUT_DEVICES = ("get_device", ".device", "is_cuda", "is_cpu")
+
+
+def cases(sheets: list[str], every: int = 1) -> Iterator[tuple[Call, str, bool]]:
+    """Each call with its layouts, and with and without gradients; one in so many of them."""
+    number = 0
+    for path in sorted(FOLDER.glob("*.txt")):
+        for call in calls_of(path) if not sheets or path.stem in sheets else ():
+            for layout in ("contiguous", "transposed") if "layouts" in call.vary else ("contiguous",):
+                for gradients in (False, True) if "gradients" in call.vary else (False,):
+                    number += 1
+                    if number % every == 0:
+                        yield call, layout, gradients
+
+
+def difference(call: Call, layout: str, gradients: bool) -> str | None:
+    """What is not the same on the GPU, in words."""
+    here = evaluated(call, layout, gradients, None)
+    there = evaluated(call, layout, gradients, "cuda")
+    if type(here.error) is not type(there.error):
+        return f"{here.error!r} here, {there.error!r} there"
+    if [layout_of(part) for part in here.parts] != [layout_of(part) for part in there.parts]:
+        return f"{list(map(layout_of, here.parts))} here, {list(map(layout_of, there.parts))} there"
+    if here.numbers != there.numbers and not any(word in call.text for word in ABOUT_DEVICES):
+        return f"{here.numbers} here, {there.numbers} there"
+    pairs = [(a.values, b.values) for a, b in zip(here.parts, there.parts)]
+    pairs += zip(here.gradients, there.gradients, strict=True)
+    return None if call.random or all(near(a, b) for a, b in pairs) else f"values: {pairs}"
+
+
+def evaluated(call: Call, layout: str, gradients: bool, where: str | None) -> Outcome:
+    torch.manual_seed(0)
+    with nullcontext() if where is None else torch.device(where):
+        make = None if where is None else lambda x: x.to(where)
+        return evaluate(call.text, Arguments(torch, layout, requires_grad=gradients, make=make))
+
+
+def layout_of(part: Part) -> tuple[Any, ...]:
+    return part.dtype, part.sizes, part.strides
+
+
+def near(a: np.ndarray | None, b: np.ndarray | None) -> bool:
+    """Within 1e-5 of each element, or 1e-6 of the largest: what cancels out keeps the rounding of what it is made of."""
+    if a is None or b is None:
+        return a is b
+    if a.shape != b.shape:
+        return False
+    finite = np.abs(a[np.isfinite(a)]) if a.dtype.kind in "fc" else a
+    largest = max(1.0, float(finite.max())) if finite.size else 1.0
+    return bool(np.allclose(a, b, rtol=1e-5, atol=1e-6 * largest, equal_nan=True))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="The call sheets on a GPU beside the CPU.")
+    parser.add_argument("sheets", nargs="*")
+    parser.add_argument("--every", type=int, default=1)
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    with nullcontext() if torch.cuda.is_available() else using(FakeDriver()):
+        print("on", torch.cuda.get_device_name())
+        tried = wrong = 0
+        for call, layout, gradients in cases(options.sheets, options.every):
+            tried += 1
+            found = difference(call, layout, gradients)
+            if found is not None:
+                wrong += 1
+                print(f"{call.sheet}: {call.text} ({layout}, gradients={gradients})\n    {found[:300]}", flush=True)
+        runtime = torch.cuda.runtime.find()
+        assert runtime is not None
+        kernels = runtime.kernels
+        print(f"{tried} calls, {wrong} differ; {len(kernels.compiled)} kernels; in main memory:")
+        for name, reason in sorted(kernels.reasons.items()):
+            print(f"    {name}: {reason}")
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

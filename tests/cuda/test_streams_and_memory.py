@@ -1,0 +1,105 @@
+"""torch.cuda: devices, streams, events, and the figures of the allocator."""
+
+from __future__ import annotations
+
+import gc
+
+import pytest
+
+import minitorch_compile as torch
+from minitorch_compile.cuda.runtime import using
+from minitorch_compile.cuda_runtime.fake_driver import FakeDriver
+
+
+def test_devices_are_counted_and_chosen() -> None:
+    assert torch.cuda.is_available() and torch.cuda.device_count() == 2 and torch.cuda.is_initialized()
+    assert torch.cuda.current_device() == 0
+    torch.cuda.set_device("cuda:1")
+    assert torch.cuda.current_device() == 1 and torch.ones(1, device="cuda").get_device() == 1
+    torch.cuda.set_device(-1)
+    assert torch.cuda.current_device() == 1
+    with torch.cuda.device_of(torch.ones(1, device="cuda:0")):
+        assert torch.cuda.current_device() == 0
+    assert torch.cuda.get_device_capability() == (9, 0) and torch.cuda.is_bf16_supported()
+    assert torch.cuda.get_device_properties(0).total_memory == torch.cuda.mem_get_info(0)[1]
+    with pytest.raises(ValueError, match="Expected a cuda device, but got: cpu"):
+        torch.cuda.synchronize("cpu")
+
+
+def test_work_goes_to_the_current_stream() -> None:
+    side = torch.cuda.Stream()
+    assert torch.cuda.current_stream() == torch.cuda.default_stream() != side
+    with torch.cuda.stream(side):
+        assert torch.cuda.current_stream() == side
+        with torch.cuda.stream(None):
+            assert torch.cuda.current_stream() == side
+        with torch.cuda.stream(torch.cuda.Stream(device=1)):
+            assert torch.cuda.current_device() == 1
+    assert torch.cuda.current_stream() == torch.cuda.default_stream() and torch.cuda.current_device() == 0
+    with side as entered:
+        assert torch.cuda.current_stream() == entered == side
+
+
+def test_an_event_orders_two_streams() -> None:
+    with using(FakeDriver(order="latest")):
+        x = torch.zeros(4, device="cuda")
+        side, done = torch.cuda.Stream(), torch.cuda.Event()
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            x.add_(1)
+            done.record()
+        assert not x.is_cpu
+        torch.cuda.current_stream().wait_event(done)
+        assert x.tolist() == [1, 1, 1, 1] and done.query() and side.query()
+
+
+def test_events_tell_times() -> None:
+    start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    with pytest.raises(ValueError, match="must be recorded"):
+        start.elapsed_time(end)
+    start.record()
+    torch.ones(3, device="cuda").add_(1)
+    end.record()
+    end.synchronize()
+    assert start.elapsed_time(end) > 0
+    with pytest.raises(ValueError, match="enable_timing=True"):
+        start.elapsed_time(torch.cuda.Event())
+
+
+def test_memory_is_counted_and_given_back() -> None:
+    torch.cuda.empty_cache()
+    gc.collect()
+    before = torch.cuda.memory_allocated()
+    x = torch.zeros(1000, device="cuda")
+    assert torch.cuda.memory_allocated() - before == 4096
+    view = x[1:]
+    del x
+    assert torch.cuda.memory_allocated() - before == 4096
+    del view
+    assert torch.cuda.memory_allocated() == before
+    assert torch.cuda.memory_reserved() >= torch.cuda.max_memory_allocated() > before
+    torch.cuda.empty_cache()
+    assert torch.cuda.memory_reserved() == 0
+    torch.cuda.reset_peak_memory_stats()
+    assert torch.cuda.max_memory_allocated() == before
+    assert "Allocated memory" in torch.cuda.memory_summary() and torch.cuda.memory_stats()["num_ooms"] == 0
+
+
+def test_out_of_memory_leaves_the_process_usable() -> None:
+    with using(FakeDriver(memory=64 << 20)):
+        kept = torch.zeros(8 << 20, device="cuda")
+        with pytest.raises(torch.cuda.OutOfMemoryError, match="CUDA out of memory. Tried to allocate"):
+            torch.zeros(12 << 20, device="cuda")
+        assert issubclass(torch.cuda.OutOfMemoryError, RuntimeError) and kept[0].item() == 0
+        del kept
+        assert torch.zeros(12 << 20, device="cuda")[-1].item() == 0
+        torch.cuda.empty_cache()
+        torch.cuda.set_per_process_memory_fraction(0.25)
+        with pytest.raises(torch.cuda.OutOfMemoryError):
+            torch.zeros(8 << 20, device="cuda")
+
+
+def test_tensors_of_a_runtime_that_was_left_keep_their_memory() -> None:
+    with using(FakeDriver()):
+        x = torch.ones(3, device="cuda")
+    assert (x + 1).tolist() == [2, 2, 2]
