@@ -66,7 +66,7 @@ def layout_of(part: Part) -> tuple[Any, ...]:
 
 
 def near(a: np.ndarray | None, b: np.ndarray | None) -> bool:
-    """Within 1e-5 of each element, or 1e-6 of the largest: what cancels out keeps the rounding of what it is made of."""
+    """Within 1e-5 of each element, or 1e-6 of the largest: what cancels out keeps the rounding of its parts."""
     if a is None or b is None:
         return a is b
     if a.shape != b.shape:
