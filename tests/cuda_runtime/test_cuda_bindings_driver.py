@@ -1,0 +1,81 @@
+"""Where no GPU can be used, the error says what is missing; where a call fails, which one and why."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from enum import IntEnum
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+from minitorch_compile.cuda_runtime.cuda_bindings_driver import CudaBindingsDriver
+from minitorch_compile.cuda_runtime.errors import CudaError, CudaOutOfMemoryError, CudaUnavailableError
+
+
+class CUresult(IntEnum):
+    """Of the driver's errors, those that are met here, with its numbers."""
+
+    CUDA_SUCCESS = 0
+    CUDA_ERROR_OUT_OF_MEMORY = 2
+    CUDA_ERROR_NO_DEVICE = 100
+    CUDA_ERROR_NOT_READY = 600
+    CUDA_ERROR_ILLEGAL_ADDRESS = 700
+
+
+TEXTS = {CUresult.CUDA_ERROR_NO_DEVICE: b"no CUDA-capable device is detected"}
+
+
+def bindings(monkeypatch: pytest.MonkeyPatch, **calls: Callable[..., Any]) -> None:
+    """Puts a package in the place of cuda-bindings that answers these calls only."""
+    driver = SimpleNamespace(
+        CUresult=CUresult,
+        cuGetErrorString=lambda error: (CUresult.CUDA_SUCCESS, TEXTS.get(error, b"some explanation")),
+        **{"cuInit": lambda flags: (CUresult.CUDA_SUCCESS,), **calls},
+    )
+    packages = {"cuda": ModuleType("cuda"), "cuda.bindings": ModuleType("cuda.bindings")}
+    packages["cuda.bindings"].driver = driver  # type: ignore[attr-defined]
+    for name, package in packages.items():
+        monkeypatch.setitem(sys.modules, name, package)
+
+
+def test_without_the_package_the_error_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cuda", None)
+    with pytest.raises(CudaUnavailableError, match="the package cuda-bindings is not installed; python -m pip install"):
+        CudaBindingsDriver()
+
+
+def test_without_nvidias_driver_the_error_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_library(flags: int) -> None:
+        raise RuntimeError("Failed to dlopen libcuda.so.1")
+
+    bindings(monkeypatch, cuInit=no_library)
+    with pytest.raises(CudaUnavailableError, match="NVIDIA's driver is not installed .*libcuda.so.1"):
+        CudaBindingsDriver()
+
+
+def test_without_a_device_the_error_is_the_drivers(monkeypatch: pytest.MonkeyPatch) -> None:
+    bindings(monkeypatch, cuInit=lambda flags: (CUresult.CUDA_ERROR_NO_DEVICE,))
+    with pytest.raises(CudaUnavailableError, match="no CUDA-capable device .*CUDA_ERROR_NO_DEVICE"):
+        CudaBindingsDriver()
+
+
+def test_errors_have_the_drivers_names_and_out_of_memory_its_own_class(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = iter([CUresult.CUDA_ERROR_OUT_OF_MEMORY, CUresult.CUDA_ERROR_ILLEGAL_ADDRESS])
+    bindings(monkeypatch, cuDeviceGetCount=lambda: (next(answers), 0))
+    driver = CudaBindingsDriver()
+    with pytest.raises(CudaOutOfMemoryError):
+        driver.device_count()
+    with pytest.raises(CudaError) as error:
+        driver.device_count()
+    assert (error.value.call, error.value.name) == ("cuDeviceGetCount", "CUDA_ERROR_ILLEGAL_ADDRESS")
+
+
+def test_a_query_tells_not_yet_from_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = iter([CUresult.CUDA_ERROR_NOT_READY, CUresult.CUDA_SUCCESS, CUresult.CUDA_ERROR_ILLEGAL_ADDRESS])
+    bindings(monkeypatch, cuEventQuery=lambda event: (next(answers),))
+    driver = CudaBindingsDriver()
+    assert [driver.event_is_done(17), driver.event_is_done(17)] == [False, True]
+    with pytest.raises(CudaError, match="cuEventQuery: CUDA_ERROR_ILLEGAL_ADDRESS"):
+        driver.event_is_done(17)
