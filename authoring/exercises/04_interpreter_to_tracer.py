@@ -441,7 +441,8 @@ check("04.6")
 #   in `NEEDS_DATA`, it is a `Break`, which names it.
 # - What Python code is behind a call is gone into: `behind(function, args)`, of your `interpreter.py`, gives the function and
 #   all of its arguments, also of a method, or of an object whose class has a `__call__`; `self.inline(function, args, kwargs)`.
-#   Of what is written in C it gives None.
+#   Of what is written in C it gives None. But a class may get another `__call__` before the next call: if that of the
+#   function's type is a Python function, ask what is behind `self.attribute(function, "__call__")`, which is guarded.
 # - All else is `self.compute(function, owner, args, kwargs)`, where the owner is the function's `__self__`, or None.
 
 
@@ -467,8 +468,12 @@ check("04.7")
 # +             return args[0][args[1]]
 
 # %% tags=["wrong"] step="04.7" says="each is Python code"
-# -         python, slots = behind(function, args)
+# -         python, slots = behind(self.attribute(function, "__call__") if by_class else function, args)
 # +         python, slots = function if isinstance(function, types.FunctionType) else None, args
+
+# %% tags=["wrong"] step="04.7" says="another `__call__` before the next call"
+# -         python, slots = behind(self.attribute(function, "__call__") if by_class else function, args)
+# +         python, slots = behind(function, args)
 
 # %% tags=["wrong"] step="04.7" says="bind it first"
 # -         if isinstance(function, types.MethodDescriptorType):  # list.append(items, item)

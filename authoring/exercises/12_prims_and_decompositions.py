@@ -436,7 +436,7 @@ check("12.7")
 # +     return trace(run, *[node.value for node in graph.inputs], position=0)
 
 # %% tags=["wrong"] step="12.7" says="would take them for one"
-# -     ops.ensure(not writes, f"decompose: {writes} write into tensors: use Functional(graph)")
+# -     ops.ensure(not any(node.writes for node in graph.nodes), "decompose: the graph writes: use Functional(graph)")
 # +     ops.ensure(graph.nodes, "decompose: nothing to do")
 
 # %% tags=["wrong"] step="12.7" says="in their order"

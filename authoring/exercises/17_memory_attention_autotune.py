@@ -444,8 +444,8 @@ check("17.6")
 # ## 17.7 The door
 #
 # `compile(function, backend="inductor", dynamic=False)`: a `Region` of the function, a backend of `BACKENDS`, and `dynamic`; or
-# of `aot(CudaProgram)` of `mini.cuda` for `"cuda"`, which you import only then. Another name is a ValueError that lists the names. A module
-# is a function like any other: your `Region` finds what is `behind` it.
+# of `aot(CudaProgram)` of `mini.cuda` for `"cuda"`, which you import only then. Another name is a ValueError that lists the names. A module,
+# and whatever else has no `__code__`, is wrapped in a function that calls it.
 
 # %% step="17.7"
 def compile(function, backend="inductor", dynamic=False):
@@ -458,22 +458,20 @@ check("17.7")
 # %% tags=["wrong"] step="17.7" says="must be told, with the names there are"
 # -     if backend not in BACKENDS:
 # -         raise ValueError(f"backend {backend!r}: there are {', '.join([*BACKENDS, 'cuda'])}")
-# -     return Region(function, BACKENDS[backend], dynamic)
-# +     return Region(function, BACKENDS.get(backend, BACKENDS["inductor"]), dynamic)
+# -     return Region(call, BACKENDS[backend], dynamic)
+# +     return Region(call, BACKENDS.get(backend, BACKENDS["inductor"]), dynamic)
 
-# %% tags=["wrong"] step="17.7" says="a Region finds what is behind it"
-# -     return Region(function, BACKENDS[backend], dynamic)
-# +     if not hasattr(function, "__code__"):
-# +         raise TypeError(f"compile: {function} is no function")
-# +     return Region(function, BACKENDS[backend], dynamic)
+# %% tags=["wrong"] step="17.7" says="has no bytecode of its own"
+# -     call = function if hasattr(function, "__code__") else lambda *args: function(*args)
+# +     call = function
 
 # %% tags=["wrong"] step="17.7" says="one Region for all calls"
-# -     return Region(function, BACKENDS[backend], dynamic)
-# +     return lambda *args: Region(function, BACKENDS[backend], dynamic)(*args)
+# -     return Region(call, BACKENDS[backend], dynamic)
+# +     return lambda *args: Region(call, BACKENDS[backend], dynamic)(*args)
 
 # %% tags=["wrong"] step="17.7" says="leads to its own backend"
-# -     return Region(function, BACKENDS[backend], dynamic)
-# +     return Region(function, BACKENDS["inductor"], dynamic)
+# -     return Region(call, BACKENDS[backend], dynamic)
+# +     return Region(call, BACKENDS["inductor"], dynamic)
 
 # %% [markdown]
 # From a Python function to kernels, all of it yours. Two steps: a product with its epilogue, and a sum.

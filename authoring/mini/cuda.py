@@ -41,11 +41,9 @@ class CudaKernel(Kernel):
 
     # whether a block shares a row: then its threads share the inside of each stage, too
     cooperative = property(lambda self: any(n != 1 for stage in self.group.stages for n in stage.inner))
-
-    @property
-    def row_range(self):
-        first, step = ("blockIdx.x", "gridDim.x") if self.cooperative else ("grid(1)", "gridsize(1)")
-        return f"range(low + cuda.{first}, high, cuda.{step})"
+    row_range = property(lambda self: self.by_blocks if self.cooperative else self.by_threads)
+    by_blocks = "range(low + cuda.blockIdx.x, high, cuda.gridDim.x)"
+    by_threads = "range(low + cuda.grid(1), high, cuda.gridsize(1))"
 
     def end_stage(self, w, reductions):
         """Each thread has reduced its share. All shares lie side by side, and each thread puts them together."""

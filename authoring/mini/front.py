@@ -15,10 +15,11 @@ BACKENDS = {"eager": lambda graph: graph.run, "aot_eager": aot(lambda graph: gra
 # %% 17.7 the door
 def compile(function, backend="inductor", dynamic=False):
     """A function of tensors, or a module, as kernels; `backend` stops the way down earlier, or leads to a GPU."""
+    call = function if hasattr(function, "__code__") else lambda *args: function(*args)
     if backend == "cuda":
         from mini.cuda import CudaProgram  # only who has a GPU, or its simulator, can import it
 
-        return Region(function, aot(CudaProgram), dynamic)
+        return Region(call, aot(CudaProgram), dynamic)
     if backend not in BACKENDS:
         raise ValueError(f"backend {backend!r}: there are {', '.join([*BACKENDS, 'cuda'])}")
-    return Region(function, BACKENDS[backend], dynamic)
+    return Region(call, BACKENDS[backend], dynamic)

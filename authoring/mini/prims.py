@@ -52,8 +52,7 @@ class Decompose(Layer):
 # %% 12.7 the decomposer
 def decompose(graph, rules=DECOMPOSITIONS):
     """The same outputs in prims. A graph with writes is made functional first: what is written to has two values."""
-    writes = [node for node in graph.nodes if node.writes]
-    ops.ensure(not writes, f"decompose: {writes} write into tensors: use Functional(graph)")
+    ops.ensure(not any(node.writes for node in graph.nodes), "decompose: the graph writes: use Functional(graph)")
 
     def run(*inputs):
         with Decompose(rules):

@@ -1,9 +1,14 @@
 """Whole programs, forward and backward, on each backend."""
 
+from functools import partial
+
 import numpy as np
 import pytest
+from mini import ops
 from mini.aot import aot
 from mini.breaks import Region
+from mini.front import compile
+from mini.nn import Linear
 from mini.prims import decompose
 from mini.program import Program
 from mini.tensor import from_numpy
@@ -59,3 +64,14 @@ def test_writes_reach_the_arguments(f, sizes, compiler):
     assert len(region.entries()) == 1
     if f is g1:
         assert got[2].storage is mine[0].storage  # a view of an argument stays one
+
+
+LAYER = Linear(3, 2)
+
+
+@pytest.mark.parametrize("f", [LAYER, LAYER.forward, ops.exp, ops.gelu, partial(ops.add, 2), len],
+                         ids=["module", "method", "op", "function", "partial", "builtin"])  # fmt: skip
+def test_whatever_can_be_called_can_be_compiled(f):
+    x = r(2, 3)
+    got, wanted = compile(f)(x), f(x)
+    assert got == wanted if f is len else np.allclose(got.numpy(), wanted.numpy())

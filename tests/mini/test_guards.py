@@ -178,6 +178,17 @@ def reads_k(x):
     return x * k  # noqa: F821
 
 
+def test_a_class_that_is_called_in_another_way_now_is_another_world():
+    class Layer:
+        def __call__(self, x):
+            return x * 2
+
+    region, layer, x = Region(lambda layer, x: layer(x)), Layer(), tensor([1.0])
+    assert region(layer, x).item() == 2
+    Layer.__call__ = lambda self, x: x * 3
+    assert region(layer, x).item() == 3
+
+
 def test_a_storm_ends_at_the_limit_and_nothing_more_is_compiled():
     made = []
     region = Region(lambda x, k: x * k, lambda graph: made.append(graph) or graph.run)

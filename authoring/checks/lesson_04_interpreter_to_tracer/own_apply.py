@@ -22,7 +22,8 @@ OWN_APPLY = Step(
         " sees it. But not if"
         " its __name__ is in NEEDS_DATA.",
         "python, slots = behind(function, args): with a Python function behind the call, self.inline(python, slots,"
-        " kwargs). Of a method, and of an object with a __call__, the object is among the slots.",
+        " kwargs). Of an object whose class has a Python __call__ it is behind(self.attribute(function, '__call__'),"
+        " args).",
     ),
 )
 TRACING, GONE, SOURCES = "Tracing by interpreting", "Python disappears", "Where a value came from"
@@ -96,6 +97,32 @@ def _(mini: Any) -> None:
     expected = ["mul = mul(x0, x1)", "relu = relu(mul)", "add = add(relu, 2)", "mul1 = mul(x0, x1)"]
     why = "The weight is an attribute of an object from outside, so it is an input, x1, wherever it is used."
     expect("the graph of helper(layer(x), by=2) and chosen(x)", expected, lines(trace.record.graph), why)
+
+
+def times(factor: float) -> Any:
+    """A class of callable objects, made anew for each check."""
+
+    class Times:
+        def __call__(self, x: Any) -> Any:
+            return x * factor
+
+    return Times
+
+
+def called(x: Any, layer: Any) -> Any:
+    return layer(x)
+
+
+@OWN_APPLY.case("what a class says of calls is guarded", points=1, section=SOURCES)
+def _(mini: Any) -> None:
+    kind, x = times(2.0), mini.tensor.tensor([1.0, 2.0])
+    region, layer = mini.breaks.Region(called), kind()
+    before = region(x, layer).tolist()
+    kind.__call__ = times(3.0).__call__
+    why = "A class may get another `__call__` before the next call: read it by self.attribute, which guards it."
+    expect(
+        "layer(x), and again with another __call__", ([2.0, 4.0], [3.0, 6.0]), (before, region(x, layer).tolist()), why
+    )
 
 
 def collects(x: Any, seen: list[Any]) -> Any:

@@ -16,7 +16,7 @@ OWN_DOOR = Step(
     minutes=8,
     hints=(
         "A Region is a function and what was compiled for it; a backend is what it gives its graphs to.",
-        "A module has no __code__, but can be called: a Region asks what is behind it, so it needs no care here.",
+        "A module has no __code__, but can be called: wrap it in a function that calls it.",
         "An unknown name is a ValueError that lists the names there are: BACKENDS, and 'cuda', which is imported only"
         " when asked"
         " for.",
@@ -24,7 +24,7 @@ OWN_DOOR = Step(
 )
 SECTION = "One program"
 NAMES = "An unknown backend must be told, with the names there are, and not replaced by another."
-MODULE = "A module is called, too, and has no __code__ of its own: a Region finds what is behind it."
+MODULE = "A module is called, too, but has no bytecode of its own: wrap it in a function."
 ONCE = "The same function object must keep what it compiled: one Region for all calls."
 
 

@@ -95,7 +95,8 @@ class Tracer(Frame):
             if getattr(function, "__name__", "") in NEEDS_DATA:
                 raise Break(f"{function.__name__} needs a tensor's data")
             return function(*args, **kwargs)
-        python, slots = behind(function, args)
+        by_class = isinstance(type(function).__call__, types.FunctionType)  # which of the class's it is must be guarded
+        python, slots = behind(self.attribute(function, "__call__") if by_class else function, args)
         return self.inline(python, slots, kwargs) if python else self.compute(function, owner, args, kwargs)
 
     # %% 04.8 going into a function

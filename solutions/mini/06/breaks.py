@@ -18,7 +18,7 @@ from collections.abc import Iterator, MappingView
 
 from mini.guards import Cache, refilled, remade, require_same_setting, sharing, tensor  # noqa: F401
 from mini.sizes import at
-from mini.tracer import Break, Frame, Items, Size, Tensor, Trace, behind
+from mini.tracer import Break, Frame, Items, Size, Tensor, Trace
 
 
 # %% 06.5 what a trace made, made again
@@ -109,7 +109,7 @@ class Region:
         self.function, self.backend, self.dynamic, self.cache = function, backend, dynamic, Cache()
 
     def __call__(self, *args, **kwargs):
-        return self.run(Frame(*behind(self.function, args), kwargs))
+        return self.run(Frame(self.function, args, kwargs))
 
     def run(self, frame):
         """Graph, one instruction for real, graph, ... ; where there are too many versions, the rest for real."""
