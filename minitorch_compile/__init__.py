@@ -20,8 +20,10 @@ from minitorch_compile import (
     __config__,
     _dynamo,
     _functorch,
+    _inductor,
     _logging,
     _subclasses,
+    _utils,
     accelerator,
     amp,
     ao,
@@ -43,6 +45,7 @@ from minitorch_compile import (
     linalg,
     masked,
     mps,
+    mtia,
     multiprocessing,
     nn,
     onnx,
@@ -61,13 +64,14 @@ from minitorch_compile import (
     version,
     xpu,
 )
-from minitorch_compile.accelerator import get_device_module
+from minitorch_compile.accelerator import Event, Stream, get_device_module
 from minitorch_compile.amp import (
     GradScaler,
     autocast,
     clear_autocast_cache,
     get_autocast_cpu_dtype,
     get_autocast_dtype,
+    get_autocast_gpu_dtype,
     is_autocast_available,
     is_autocast_cache_enabled,
     is_autocast_cpu_enabled,
@@ -86,6 +90,18 @@ from minitorch_compile.library import Tag
 from minitorch_compile.random import default_generator, get_rng_state, initial_seed, seed, set_rng_state
 from minitorch_compile.serialization import PyTorchFileReader, load, save
 from minitorch_compile.sparse import sparse_coo_tensor, sparse_csr_tensor
+from minitorch_compile.symbolic import (
+    SymBool,
+    SymFloat,
+    SymInt,
+    sym_float,
+    sym_int,
+    sym_ite,
+    sym_max,
+    sym_min,
+    sym_not,
+    sym_sum,
+)
 from minitorch_compile.tensor import (
     Generator,
     Op,
@@ -136,6 +152,11 @@ from minitorch_compile.tensor.functions.checks import (
 from minitorch_compile.tensor.functions.foreach import FOREACH
 from minitorch_compile.tensor.functions.index_put import index_put, index_put_
 from minitorch_compile.tensor.functions.low_rank import pca_lowrank, svd_lowrank
+from minitorch_compile.tensor.functions.old_names import (
+    _shape_as_tensor,
+    _softmax_backward_data,
+    solve,
+)
 from minitorch_compile.tensor.functions.predicates import (
     is_complex,
     is_conj,
@@ -167,6 +188,7 @@ from minitorch_compile.tensor.memory.memory_format import (
     channels_last,
     channels_last_3d,
     contiguous_format,
+    jagged,
     layout,
     memory_format,
     preserve_format,
@@ -218,7 +240,9 @@ from minitorch_compile.tensor.tensor_class.printing import get_printoptions, pri
 from minitorch_compile.version import __version__
 
 _C._get_tracing_state = jit.is_tracing
+compiler.config = _dynamo.compiler_config
 _C._nn = nn.functional  # where PyTorch has those of them that are built in
+legacy_contiguous_format = contiguous_format
 double = float64
 float = float32
 half = float16

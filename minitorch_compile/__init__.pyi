@@ -18,8 +18,10 @@ from minitorch_compile import _C as _C
 from minitorch_compile import __config__ as __config__
 from minitorch_compile import _dynamo as _dynamo
 from minitorch_compile import _functorch as _functorch
+from minitorch_compile import _inductor as _inductor
 from minitorch_compile import _logging as _logging
 from minitorch_compile import _subclasses as _subclasses
+from minitorch_compile import _utils as _utils
 from minitorch_compile import accelerator as accelerator
 from minitorch_compile import amp as amp
 from minitorch_compile import ao as ao
@@ -41,6 +43,7 @@ from minitorch_compile import library as library
 from minitorch_compile import linalg as linalg
 from minitorch_compile import masked as masked
 from minitorch_compile import mps as mps
+from minitorch_compile import mtia as mtia
 from minitorch_compile import multiprocessing as multiprocessing
 from minitorch_compile import nn as nn
 from minitorch_compile import onnx as onnx
@@ -58,12 +61,15 @@ from minitorch_compile import types as types
 from minitorch_compile import utils as utils
 from minitorch_compile import version as version
 from minitorch_compile import xpu as xpu
+from minitorch_compile.accelerator import Event as Event
+from minitorch_compile.accelerator import Stream as Stream
 from minitorch_compile.accelerator import get_device_module as get_device_module
 from minitorch_compile.amp import GradScaler as GradScaler
 from minitorch_compile.amp import autocast as autocast
 from minitorch_compile.amp import clear_autocast_cache as clear_autocast_cache
 from minitorch_compile.amp import get_autocast_cpu_dtype as get_autocast_cpu_dtype
 from minitorch_compile.amp import get_autocast_dtype as get_autocast_dtype
+from minitorch_compile.amp import get_autocast_gpu_dtype as get_autocast_gpu_dtype
 from minitorch_compile.amp import is_autocast_available as is_autocast_available
 from minitorch_compile.amp import is_autocast_cache_enabled as is_autocast_cache_enabled
 from minitorch_compile.amp import is_autocast_cpu_enabled as is_autocast_cpu_enabled
@@ -94,6 +100,16 @@ from minitorch_compile.serialization import load as load
 from minitorch_compile.serialization import save as save
 from minitorch_compile.sparse import sparse_coo_tensor as sparse_coo_tensor
 from minitorch_compile.sparse import sparse_csr_tensor as sparse_csr_tensor
+from minitorch_compile.symbolic import SymBool as SymBool
+from minitorch_compile.symbolic import SymFloat as SymFloat
+from minitorch_compile.symbolic import SymInt as SymInt
+from minitorch_compile.symbolic import sym_float as sym_float
+from minitorch_compile.symbolic import sym_int as sym_int
+from minitorch_compile.symbolic import sym_ite as sym_ite
+from minitorch_compile.symbolic import sym_max as sym_max
+from minitorch_compile.symbolic import sym_min as sym_min
+from minitorch_compile.symbolic import sym_not as sym_not
+from minitorch_compile.symbolic import sym_sum as sym_sum
 from minitorch_compile.tensor import Generator as Generator
 from minitorch_compile.tensor import Op as Op
 from minitorch_compile.tensor import Size as Size
@@ -141,6 +157,9 @@ from minitorch_compile.tensor.functions.index_put import index_put as index_put
 from minitorch_compile.tensor.functions.index_put import index_put_ as index_put_
 from minitorch_compile.tensor.functions.low_rank import pca_lowrank as pca_lowrank
 from minitorch_compile.tensor.functions.low_rank import svd_lowrank as svd_lowrank
+from minitorch_compile.tensor.functions.old_names import _shape_as_tensor as _shape_as_tensor
+from minitorch_compile.tensor.functions.old_names import _softmax_backward_data as _softmax_backward_data
+from minitorch_compile.tensor.functions.old_names import solve as solve
 from minitorch_compile.tensor.functions.predicates import is_complex as is_complex
 from minitorch_compile.tensor.functions.predicates import is_conj as is_conj
 from minitorch_compile.tensor.functions.predicates import is_floating_point as is_floating_point
@@ -167,6 +186,7 @@ from minitorch_compile.tensor.functions.settings import use_deterministic_algori
 from minitorch_compile.tensor.memory.memory_format import channels_last as channels_last
 from minitorch_compile.tensor.memory.memory_format import channels_last_3d as channels_last_3d
 from minitorch_compile.tensor.memory.memory_format import contiguous_format as contiguous_format
+from minitorch_compile.tensor.memory.memory_format import jagged as jagged
 from minitorch_compile.tensor.memory.memory_format import layout as layout
 from minitorch_compile.tensor.memory.memory_format import memory_format as memory_format
 from minitorch_compile.tensor.memory.memory_format import preserve_format as preserve_format
@@ -208,6 +228,7 @@ from minitorch_compile.tensor.tensor_class.printing import get_printoptions as g
 from minitorch_compile.tensor.tensor_class.printing import printoptions as printoptions
 from minitorch_compile.tensor.tensor_class.printing import set_printoptions as set_printoptions
 from minitorch_compile.version import __version__ as __version__
+legacy_contiguous_format = contiguous_format
 double = float64
 float = float32
 half = float16

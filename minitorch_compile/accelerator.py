@@ -31,6 +31,66 @@ def current_accelerator(check_available: bool = False) -> _device | None:
     return None
 
 
+class Stream:
+    """A queue of work. The CPU has done its work when a call returns, so there is nothing to wait for.
+
+    >>> with Stream() as stream:
+    ...     stream.record_event().query()
+    True
+    """
+
+    def __init__(self, device: Any = "cpu", *, priority: int = 0) -> None:
+        if _device(device).type != "cpu":
+            _refuse()
+        self.device, self.stream_id = _device("cpu"), 0
+
+    def synchronize(self) -> None:
+        """Waits for the work in it."""
+
+    def query(self) -> bool:
+        """Whether it is done."""
+        return True
+
+    def wait_stream(self, stream: Any) -> None:
+        """Waits for that of another."""
+
+    def wait_event(self, event: Any) -> None:
+        """Waits for what an event marks."""
+
+    def record_event(self, event: Any = None) -> Any:
+        """The event, or a new one, at the end of the queue."""
+        return Event() if event is None else event
+
+    def __enter__(self) -> Stream:
+        return self
+
+    def __exit__(self, *error: object) -> None: ...
+
+
+class Event:
+    """A mark in such a queue."""
+
+    def __init__(
+        self, device: Any = None, *, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False
+    ) -> None:
+        if _device("cpu" if device is None else device).type != "cpu":
+            _refuse()
+        self.device, self.event_id = _device("cpu"), 0
+
+    def record(self, stream: Any = None) -> None:
+        """Marks what there is."""
+
+    def wait(self, stream: Any = None) -> None:
+        """Has a queue wait for it."""
+
+    def synchronize(self) -> None:
+        """Waits for it."""
+
+    def query(self) -> bool:
+        """Whether it has been reached."""
+        return True
+
+
 def _refuse() -> NoReturn:
     raise RuntimeError(
         "Cannot access accelerator device when none is available: tensors live on the CPU here; ask"

@@ -135,6 +135,11 @@ def options() -> dict[str, Option]:
     return dict(_options)
 
 
+def values() -> list[Any]:
+    """The values that they have now, in the same order."""
+    return [getattr(sys.modules[__name__], name) for name in _options]
+
+
 def describe() -> str:
     """A table of all options: name, current value, default, explanation."""
     module = sys.modules[__name__]

@@ -74,7 +74,7 @@ def disable(fn: AnyCallable | None = None, recursive: bool = True, *, reason: st
         return functools.partial(disable, recursive=recursive, reason=reason)
     if not callable(fn):
         raise TypeError(f"disable: fn must be callable, but got {type(fn).__name__}.")
-    original = getattr(fn, "_dynamo_original", fn)  # of a compiled function, the plain one runs
+    original = compiled_from(fn) or fn  # of a compiled function, the plain one runs
 
     @unhooked
     def disabled(*args: Any, **kwargs: Any) -> Any:
@@ -90,6 +90,13 @@ def disable(fn: AnyCallable | None = None, recursive: bool = True, *, reason: st
     if not recursive and isinstance(original, FunctionType):
         made.__dict__["_dynamo_only_frame"] = passed(original)
     return made
+
+
+def compiled_from(function: Any) -> Any:
+    """The plain function behind a compiled one. None for any other function, also for one that functools.wraps has made
+    to look like a compiled one."""
+    attributes = getattr(function, "__dict__", {})
+    return attributes.get("_dynamo_original") if attributes.get("_dynamo_wrapper_id") == id(function) else None
 
 
 def allow_in_graph(fn: AnyCallable) -> AnyCallable:
@@ -117,6 +124,19 @@ def assume_constant_result(fn: AnyCallable) -> AnyCallable:
     3
     """
     return _marked(fn, "assume_constant_result", "_dynamo_constant")
+
+
+FORBIDDEN = "_dynamo_forbidden"
+
+
+def forbid_in_graph(fn: Any) -> Any:
+    """Marks a function, class or each of a list of them whose call within a compiled function is an AssertionError."""
+    if isinstance(fn, (list, tuple)):
+        return [forbid_in_graph(one) for one in fn]
+    if not callable(fn):
+        raise AssertionError("forbid_in_graph applies only to callables")
+    setattr(fn, FORBIDDEN, True)
+    return fn
 
 
 def _marked(function: AnyCallable, caller: str, mark: str) -> AnyCallable:

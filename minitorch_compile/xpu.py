@@ -73,3 +73,49 @@ def get_device_name(device: Any = None) -> str:
 def get_device_properties(device: Any = None) -> Any:
     """AssertionError: there is none."""
     _refuse()
+
+
+def memory_allocated(device: Any = None) -> int:
+    """The bytes of its memory that tensors take."""
+    return 0
+
+
+max_memory_allocated = memory_reserved = max_memory_reserved = memory_allocated
+
+
+def reset_peak_memory_stats(device: Any = None) -> None:
+    """Begins to measure anew, where there is something to measure."""
+
+
+def is_current_stream_capturing() -> bool:
+    """Whether its work is recorded."""
+    return False
+
+
+def get_rng_state_all() -> list[Any]:
+    """The states of its generators."""
+    return []
+
+
+def set_rng_state_all(new_states: list[Any]) -> None:
+    """Sets the states of its generators, of which there are none."""
+
+
+def get_rng_state(device: Any = "xpu") -> Any:
+    """AssertionError: there is none."""
+    _refuse()
+
+
+def set_rng_state(new_state: Any, device: Any = "xpu") -> None:
+    """AssertionError: there is none."""
+    _refuse()
+
+
+def get_device_capability(device: Any = None) -> dict[str, Any]:
+    """AssertionError: there is none."""
+    _refuse()
+
+
+def mem_get_info(device: Any = None) -> tuple[int, int]:
+    """AssertionError: there is none."""
+    _refuse()

@@ -13,10 +13,11 @@ The tracer itself is `minitorch_compile.dynamo`; this is the place where PyTorch
 
 import sys
 
-from minitorch_compile._dynamo import compiled_autograd, config, eval_frame, utils
+from minitorch_compile._dynamo import compiled_autograd, compiler_config, config, eval_frame, utils
 from minitorch_compile._dynamo.eval_frame import innermost_fn, optimize, optimize_assert, run
 from minitorch_compile._dynamo.exporting import ExportResult, export
 from minitorch_compile.compiler import list_backends, lookup_backend, register_backend, reset
+from minitorch_compile.control import forbid_in_graph
 from minitorch_compile.dynamo import (
     BackendCompilerFailed,
     Unsupported,
@@ -60,12 +61,14 @@ __all__ = [
     "allow_in_graph",
     "assume_constant_result",
     "compiled_autograd",
+    "compiler_config",
     "config",
     "disable",
     "eval_frame",
     "exc",
     "explain",
     "export",
+    "forbid_in_graph",
     "graph_break",
     "innermost_fn",
     "is_compiling",

@@ -19,15 +19,10 @@ torch._dynamo.config.guard_nn_modules is always True here: False has no effect.
 
 from __future__ import annotations
 
-import contextlib
-import difflib
 import sys
-from collections.abc import Iterator, Mapping
-from types import ModuleType
 from typing import Any
 
-from minitorch_compile import config as options
-from minitorch_compile.user_warnings import warn_user
+from minitorch_compile.option_names import OptionModule, OptionNames, Place
 
 ALIASES = {"cache_size_limit": "recompile_limit"}
 OPTIONS = (
@@ -37,7 +32,6 @@ OPTIONS = (
     "error_on_recompile",
     "recompile_limit",
     "suppress_errors",
-    *ALIASES,
 )
 
 # What the tracer always does, and a program may see.
@@ -139,77 +133,12 @@ UNUSED: dict[str, Any] = {
     "wrap_top_frame": False,
 }
 
-_given: dict[str, Any] = {}  # what was set of those that have no counterpart
-_deleted: set[str] = set()  # mock.patch deletes a name, and then sets it to what it was
-
-
-def patch(changes: Mapping[str, Any] | str | None = None, value: Any = None, /, **named: Any) -> Any:
-    """Settings for a `with` block, or for the calls of a decorated function."""
-    if isinstance(changes, str):
-        changes = {changes: value}
-    return _patched({**(changes or {}), **named})
-
-
-@contextlib.contextmanager
-def _patched(changes: Mapping[str, Any]) -> Iterator[None]:
-    module = sys.modules[__name__]
-    before = {name: getattr(module, name) for name in changes}  # an unknown name fails before anything is set
-    try:
-        for name, value in changes.items():
-            setattr(module, name, value)
-        yield
-    finally:
-        for name, value in before.items():
-            setattr(module, name, value)
-
-
-def get_config_copy() -> dict[str, Any]:
-    """All options with their values."""
-    module = sys.modules[__name__]
-    return {name: getattr(module, name) for name in (*OPTIONS, *ALWAYS, *UNUSED)}
-
-
-class _NamesOfPyTorch(ModuleType):
-    """A module that keeps its options elsewhere."""
-
-    def __getattr__(self, name: str) -> Any:
-        if name in _deleted or not _is_option(name):  # the import system and inspect probe for special names
-            raise _unknown(name)
-        if name in OPTIONS:
-            return getattr(options, ALIASES.get(name, name))
-        return _given[name] if name in _given else {**ALWAYS, **UNUSED}[name]
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name.startswith("__"):
-            super().__setattr__(name, value)
-            return
-        if not _is_option(name):
-            raise _unknown(name)
-        _deleted.discard(name)
-        if name in OPTIONS:
-            setattr(options, ALIASES.get(name, name), value)
-            return
-        if name in ALWAYS and value != ALWAYS[name]:
-            warn_user(f"torch._dynamo.config.{name} is always {ALWAYS[name]!r} here: {value!r} has no effect.")
-        _given[name] = value
-
-    def __delattr__(self, name: str) -> None:
-        if not _is_option(name):
-            raise _unknown(name)
-        _deleted.add(name)
-
-    def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *OPTIONS, *ALWAYS, *UNUSED})
-
-
-def _unknown(name: str) -> AttributeError:
-    close = difflib.get_close_matches(name, [*OPTIONS, *ALWAYS, *UNUSED], 1)
-    hint = f" Did you mean {close[0]!r}?" if close else ""
-    return AttributeError(f"torch._dynamo.config.{name} does not exist.{hint}")
-
-
-def _is_option(name: str) -> bool:
-    return name in OPTIONS or name in ALWAYS or name in UNUSED
-
-
-sys.modules[__name__].__class__ = _NamesOfPyTorch  # Python's documented way to customise attribute access of a module
+option_names = OptionNames(
+    "torch._dynamo.config",
+    {name: Place.in_config(ALIASES.get(name, name)) for name in (*OPTIONS, *ALIASES)},
+    ALWAYS,
+    UNUSED,
+)
+patch = option_names.patch
+get_config_copy = option_names.copy
+sys.modules[__name__].__class__ = OptionModule  # Python's documented way to customise attribute access of a module

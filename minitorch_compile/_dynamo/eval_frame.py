@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 from minitorch_compile.compiler import compile
+from minitorch_compile.control import FORBIDDEN, compiled_from
 from minitorch_compile.dynamo.optimized_module import OptimizedModule
 from minitorch_compile.dynamo.stance import set_stance
 
@@ -63,14 +64,23 @@ def optimize_assert(backend: Any = "inductor", *, dynamic: bool | None = None) -
 
 def run(fn: Any = None) -> Any:
     """A function that runs what is compiled of `fn`, and compiles nothing new. Without `fn`, a decorator."""
-    return run if fn is None else set_stance("eager_on_recompile")(fn)
+    if fn is None:
+        return run
+    made = set_stance("eager_on_recompile")(fn)
+    del vars(made)[FORBIDDEN]  # a compiled function may call it
+    return made
+
+
+def is_dynamo_supported() -> bool:
+    """Whether programs are compiled on this machine."""
+    return True
 
 
 def innermost_fn(fn: Any) -> Any:
     """The plain function behind a compiled one."""
-    while getattr(fn, "_torchdynamo_orig_callable", None) is not None:
-        fn = fn._torchdynamo_orig_callable
+    while compiled_from(fn) is not None:
+        fn = compiled_from(fn)
     return fn
 
 
-__all__ = ["OptimizedModule", "innermost_fn", "optimize", "optimize_assert", "run", "set_stance"]
+__all__ = ["OptimizedModule", "innermost_fn", "is_dynamo_supported", "optimize", "optimize_assert", "run", "set_stance"]

@@ -118,6 +118,11 @@ def get_autocast_cpu_dtype() -> Dtype:
     return state.dtype
 
 
+def get_autocast_gpu_dtype() -> Dtype:
+    """What would be cast to on a GPU."""
+    return float16
+
+
 def set_autocast_enabled(device_type: str, enabled: bool) -> None:
     """Switches casting for a device, until it is switched again."""
     if device(device_type).type == "cpu":

@@ -74,6 +74,11 @@ def make_fx(
     return traced
 
 
+def get_proxy_mode() -> Tracer | None:
+    """The tracer that writes down what runs now, None if nothing does."""
+    return next((mode for mode in reversed(dispatch.stacks.modes) if isinstance(mode, Tracer)), None)
+
+
 def _traced(f: Callable[..., Any], args: tuple[Any, ...], table: Mapping[Any, Callable[..., Any]]) -> GraphModule:
     tracer = OpTracer(table)
     parameters = _parameters(f, len(args))

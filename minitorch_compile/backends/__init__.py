@@ -6,6 +6,8 @@
 (False, False)
 """
 
-from minitorch_compile.backends import cpu, cuda, cudnn, mkl, mkldnn, mps, openmp
+from minitorch_compile.backends import cpu, cuda, cudnn, mkl, mkldnn, mps, openmp, opt_einsum, quantized
 
-__all__ = ["cpu", "cuda", "cudnn", "mkl", "mkldnn", "mps", "openmp"]
+__all__ = ["cpu", "cuda", "cudnn", "mkl", "mkldnn", "mps", "openmp", "opt_einsum", "quantized"]
+
+fp32_precision = "none"  # float32 is computed as such

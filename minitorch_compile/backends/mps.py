@@ -10,6 +10,11 @@ def is_available() -> bool:
     return False
 
 
+def is_macos_or_newer(major: int, minor: int) -> bool:
+    """Whether the system is at least that macOS; asked of a machine with Apple's GPU."""
+    return False
+
+
 def is_built() -> bool:
     """Whether tensors can be on it."""
     return False

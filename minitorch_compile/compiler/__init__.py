@@ -1,5 +1,7 @@
 """The top of the stack: `compile`, its backends, modes and options; and `torch.compiler`, the functions around it."""
 
+from typing import Any
+
 from minitorch_compile.compiler import (  # enter backends, the profiler's probes, and who makes the kernels of a GPU
     eager_kernels,
     pipeline,
@@ -32,6 +34,7 @@ from minitorch_compile.dynamo.explaining.explain import explain
 from minitorch_compile.dynamo.stance import set_stance
 from minitorch_compile.dynamo.variables.builtins.substitutes import substitute_in_graph
 
+config: Any  # torch.compiler.config, which the package puts here
 is_dynamo_compiling = is_compiling  # PyTorch's second name for it
 
 __all__ = [

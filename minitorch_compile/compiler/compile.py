@@ -16,12 +16,16 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from minitorch_compile import config
 from minitorch_compile.compiler.backends import Backend, get_default_backend, lookup_backend
 from minitorch_compile.compiler.modes import options_of
 from minitorch_compile.compiler.pipeline import Inductor
 from minitorch_compile.dynamo.cache.region import Region
+from minitorch_compile.dynamo.cache.shared_regions import region_for
 from minitorch_compile.dynamo.eval_frame import optimize_in
 from minitorch_compile.dynamo.frame_evaluation.backend_slot import register_backend_lookup
+from minitorch_compile.dynamo.optimized_module import OptimizedModule
+from minitorch_compile.inductor.options import defaults
 from minitorch_compile.nn.compiler_slot import register_compiler
 
 
@@ -49,8 +53,9 @@ def compile(
     mode, options: see list_mode_options() and list_options(); at most one of them. A backend of the program's own gets
         them as keyword arguments.
     name: what tools call it. disable: return `model` as it is; so does TORCHDYNAMO_DISABLE=1 in the environment.
-    recompile_limit: how many versions there may be; config.recompile_limit unless given. Each compile() has its own, so
-        `isolate_recompiles` changes nothing.
+    recompile_limit: how many versions there may be; config.recompile_limit unless given.
+    isolate_recompiles: compile it anew. Else a function or nn.Module that was compiled before with the same arguments
+        has its versions already, and equal modules share theirs.
 
     ValueError for an unknown name, TypeError for a wrong type, RuntimeError for settings that exclude each other;
     NotImplementedError for `shapes_spec`.
@@ -62,7 +67,12 @@ def compile(
         raise NotImplementedError("compile: shapes_spec isn't implemented; use dynamic=, or mark_dynamic on the inputs")
     if recompile_limit is not None and (not isinstance(recompile_limit, int) or recompile_limit < 1):
         raise ValueError(f"compile: recompile_limit must be a positive int or None, got {recompile_limit!r}")
-    chosen = _checked_backend(fullgraph, dynamic, get_default_backend() if backend is None else backend, mode, options)
+    given = get_default_backend() if backend is None else backend
+    chosen = _checked_backend(fullgraph, dynamic, given, mode, options)
+    limits = fullgraph, dynamic, recompile_limit, name
+    settings = (*_what_is_asked(given, mode, options), *config.values(), defaults(), *limits)
+    region = functools.partial(Region, chosen, *limits)
+    alone = isolate_recompiles or (options is not None and not isinstance(chosen, Inductor))  # can't be compared
     disable = disable or os.environ.get("TORCHDYNAMO_DISABLE") == "1"
 
     def compiled(function: Any) -> Any:
@@ -71,7 +81,8 @@ def compile(
         if not callable(function):
             what = type(function).__name__
             raise TypeError(f"compile: model must be callable, a function or an nn.Module, got {what}")
-        return optimize_in(Region(chosen, fullgraph, dynamic, recompile_limit, name), function)
+        plain = function._orig_mod if type(function) is OptimizedModule else function
+        return optimize_in(region() if alone else region_for(plain, settings, region), plain)
 
     return compiled if model is None else compiled(model)
 
@@ -93,6 +104,12 @@ def _checked_backend(
     given = {"mode": mode if mode != "default" else None, "options": options}
     keywords = {name: value for name, value in given.items() if value is not None}
     return with_keywords(chosen, keywords) if keywords else chosen
+
+
+def _what_is_asked(backend: str | Backend, mode: str | None, options: Mapping[str, Any] | None) -> tuple[Any, Any]:
+    """The backend as it was found, with what it is to do."""
+    found = lookup_backend(backend)
+    return found, options_of(mode, options) if isinstance(found, Inductor) else mode
 
 
 def with_keywords(backend: Backend, keywords: Mapping[str, Any]) -> Backend:

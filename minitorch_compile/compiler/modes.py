@@ -16,6 +16,7 @@ from typing import Any
 
 from minitorch_compile.compiler.backends import suggestion
 from minitorch_compile.compiler.pass_options import PASS_OPTIONS, split_options
+from minitorch_compile.compiler.pytorch_options import here
 from minitorch_compile.inductor.options import OPTIONS, Options
 
 MODES: dict[str, dict[str, Any]] = {
@@ -53,8 +54,9 @@ def options_of(mode: str | None, options: Mapping[str, Any] | None) -> dict[str,
         return {}
     if not isinstance(options, Mapping):
         raise TypeError(f"compile: options must be a dict of names and values, got {type(options).__name__}")
-    for name in options:
+    chosen = here(options)
+    for name in chosen:
         if name not in OPTIONS and name not in PASS_OPTIONS:
             raise ValueError(f"compile: no option named {name!r}. {suggestion(str(name), list_options())}")
-    Options.of(split_options(options)[1])  # checks the values
-    return dict(options)
+    Options.of(split_options(chosen)[1])  # checks the values
+    return chosen

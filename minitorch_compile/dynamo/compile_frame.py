@@ -23,7 +23,8 @@ from minitorch_compile.dynamo.capture.finished_graph import call_count, finish_g
 from minitorch_compile.dynamo.capture.output_graph import OutputGraph
 from minitorch_compile.dynamo.capture.symbolic import SymbolicInterpreter
 from minitorch_compile.dynamo.errors import (
-    BackendCompilerFailed,
+    EXPECTED,
+    ForbiddenCall,
     GraphBreak,
     InternalTracerError,
     RunPlainly,
@@ -66,14 +67,10 @@ from minitorch_compile.fx import GraphModule
 from minitorch_compile.fx.lazy_graph_module import LazyGraphModule
 from minitorch_compile.generated_source import function_from_source
 from minitorch_compile.source_place import source_place
-from minitorch_compile.symbolic import ConstraintViolationError
 from minitorch_compile.tensor.dispatch.transform_stack import leaving_transforms
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.cache.region import Region
-
-
-EXPECTED = (Unsupported, RunPlainly, BackendCompilerFailed, InternalTracerError, ConstraintViolationError)
 
 
 def compile_frame(
@@ -195,6 +192,8 @@ class FrameCompiler:
                 if self.region.fullgraph:
                     raise
                 split_here(frame, self.breaks, self.raised_at, error)
+            except ForbiddenCall as error:
+                raise error.at(frame.source_line()) from None
             except RecursionError as error:
                 deep = too_deep(frame)
                 if self.region.fullgraph:

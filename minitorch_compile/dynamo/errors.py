@@ -21,6 +21,7 @@ from typing import Any
 
 from minitorch_compile.dynamo.breaks.break_reasons import REASONS, BreakReason
 from minitorch_compile.source_place import source_place
+from minitorch_compile.symbolic import ConstraintViolationError
 
 PACKAGE_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -131,8 +132,30 @@ class BackendCompilerFailed(TorchDynamoException):
         return self.__cause__
 
 
+class ForbiddenCall(AssertionError):
+    """A compiled function calls what would change how it is compiled."""
+
+    @classmethod
+    def of(cls, function: object) -> ForbiddenCall:
+        """For the function that is called."""
+        return cls(f"Attempt to trace forbidden callable {function}; call it outside of compiled functions")
+
+    def at(self, line: SourceLine) -> ForbiddenCall:
+        """The same, with the user's line."""
+        return ForbiddenCall(f"{self}\n\nfrom user code: `{line.function}`, {line.place}\n{line.marked()}")
+
+
 class RecompileError(TorchDynamoException):
     """A function would have to be compiled again, which config.error_on_recompile does not allow."""
+
+
+class TorchRuntimeError(TorchDynamoException):
+    """PyTorch's for a call that fails on tensors without data. Here the program runs as it is, and raises what it
+    raises."""
+
+
+class TensorifyScalarRestartAnalysis(TorchDynamoException):
+    """PyTorch's sign to itself to trace once more. Nothing raises it here."""
 
 
 class InvalidBackend(TorchDynamoException, ValueError):
@@ -140,6 +163,15 @@ class InvalidBackend(TorchDynamoException, ValueError):
 
 
 InternalTorchDynamoError = InternalTracerError  # PyTorch's name
+# What tracing may end with that is no mistake of the tracer's.
+EXPECTED = (
+    Unsupported,
+    RunPlainly,
+    BackendCompilerFailed,
+    ForbiddenCall,
+    InternalTracerError,
+    ConstraintViolationError,
+)
 
 
 @dataclass(frozen=True)

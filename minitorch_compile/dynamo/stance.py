@@ -22,6 +22,8 @@ from collections.abc import Callable, Sequence
 from types import CodeType
 from typing import Any
 
+from minitorch_compile.control import forbid_in_graph
+
 STANCES = {
     "default": "compile as usual",
     "force_eager": "run every compiled function as plain Python",
@@ -45,8 +47,10 @@ class _State:
 state = _State()
 
 
+@forbid_in_graph
 class set_stance:
-    """Changes the stance: for good, for a `with` block, or for the calls of a decorated function.
+    """Changes the stance: for good, for a `with` block, or for the calls of a decorated function. Not within a compiled
+    function: AssertionError.
 
     stance: a key of STANCES. ValueError for another.
     skip_guard_eval_unsafe: PyTorch then leaves guards out; here they are asked all the same, which gives the same.
@@ -73,6 +77,7 @@ class set_stance:
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         _change(self.before)  # only the calls are meant
 
+        @forbid_in_graph
         @functools.wraps(function)
         def with_stance(*args: Any, **kwargs: Any) -> Any:
             with set_stance(self.stance):

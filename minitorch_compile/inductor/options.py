@@ -46,7 +46,21 @@ class Options:
         unknown = [name for name in values or {} if name not in OPTIONS]
         if unknown:
             raise ValueError(f"options: no option named {unknown[0]!r}. Choose one of: {', '.join(OPTIONS)}.")
-        return Options(**(values or {}))
+        return Options(**{**_defaults, **(values or {})})
+
+
+_defaults: dict[str, Any] = {}  # what a program has set for all that is compiled
+
+
+def defaults() -> Options:
+    """What holds where compile() is told nothing."""
+    return Options.of(None)
+
+
+def set_default(name: str, value: Any) -> None:
+    """From now on it holds where compile() is told nothing. Errors as those of `Options.of`."""
+    Options.of({name: value})
+    _defaults[name] = value
 
 
 OPTIONS = tuple(field.name for field in fields(Options))

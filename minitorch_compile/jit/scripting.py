@@ -15,6 +15,7 @@ from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import Any
 
+from minitorch_compile.control import compiled_from
 from minitorch_compile.jit.frontend import definition_of
 from minitorch_compile.jit.markers import marker_of
 from minitorch_compile.jit.resolution import scripted_classes
@@ -39,7 +40,7 @@ def script(obj: Any, optimize: Any = None, _frames_up: int = 0, _rcb: Any = None
         return _checked_class(obj)
     if isinstance(obj, MethodType) and isinstance(obj.__self__, Module):
         obj = obj.__func__
-    original = getattr(obj, "_dynamo_original", obj)
+    original = compiled_from(obj) or obj
     if not isinstance(original, FunctionType):
         raise TypeError(f"{type(obj)} is a built-in class")
     if marker_of(original) in ("ignore", "unused"):

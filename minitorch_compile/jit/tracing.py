@@ -82,11 +82,13 @@ class _Recorder:
         self.depth = 0
         self.reads_sizes = False
         self.names: dict[int, str] = {}
+        self.sizes: dict[str, tuple[int, ...]] = {}
         self.assign: Any = Tensor.__setitem__
         self.alive: list[Any] = []  # so that an id stays what it was
 
     def know(self, tensor: Any, name: str) -> None:
         self.names[id(tensor)] = name
+        self.sizes[name] = tuple(tuple.__iter__(tensor.sizes))  # not as a program reads them
         self.alive.append(tensor)
 
     def before(self, op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], call: Callable[..., Any]) -> Any:

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+COMPILED_BEFORE = "_dynamo_regions"  # where a module or function keeps what it was compiled to
+
 _compiler: list[Callable[..., Any]] = []
 
 

@@ -13,12 +13,12 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
+from types import MethodType
 from typing import Any, TypeVar
 
 from minitorch_compile.frame_marks import entry_point
-from minitorch_compile.nn.compiler_slot import registered_compiler
+from minitorch_compile.nn.compiler_slot import COMPILED_BEFORE, registered_compiler
 from minitorch_compile.nn.hooks import ModuleHooks, RemovableHandle
 from minitorch_compile.nn.module_conversion import ModuleConversion
 from minitorch_compile.nn.module_html import to_html
@@ -94,8 +94,8 @@ class Module(ModuleConversion, ModuleState):
     def compile(self, *args: Any, **kwargs: Any) -> None:
         """From now on, calling this module runs compiled code. Arguments as those of `minitorch_compile.compile`."""
         # The instance's attribute goes before the class's method; compiling `self` instead would call it in turn.
-        compiled = registered_compiler()(type(self)._call_impl, *args, **kwargs)
-        object.__setattr__(self, "_call_impl", functools.partial(compiled, self))
+        compiled = registered_compiler()(MethodType(type(self)._call_impl, self), *args, **kwargs)
+        object.__setattr__(self, "_call_impl", compiled)
 
     # -------------------------------------------------------------------------------------------- hooks
 
@@ -164,7 +164,7 @@ class Module(ModuleConversion, ModuleState):
 
     def __getstate__(self) -> dict[str, Any]:
         # Compiled code belongs to this process and this object: what is copied or saved is the module.
-        return {name: value for name, value in self.__dict__.items() if name != "_call_impl"}
+        return {k: v for k, v in self.__dict__.items() if k not in ("_call_impl", COMPILED_BEFORE)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

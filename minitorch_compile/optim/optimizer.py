@@ -19,6 +19,16 @@ from typing import Any
 
 from minitorch_compile.control import is_compiling
 from minitorch_compile.frame_marks import entry_point
+from minitorch_compile.optim.optimizer_helpers import (  # noqa: F401  where PyTorch has them
+    _default_to_fused_or_foreach,
+    _get_capturable_supported_devices,
+    _get_scalar_dtype,
+    _get_value,
+    _group_tensors_by_device_and_dtype,
+    _stack_if_compiling,
+    _use_grad_for_differentiable,
+    _view_as_real,
+)
 from minitorch_compile.optim.optimizer_hooks import (
     OptimizerHooks,
 )
@@ -85,6 +95,8 @@ class Optimizer(OptimizerHooks):
     >>> Descent([torch.nn.Parameter(torch.ones(1))], lr=0.5).param_groups[0]["lr"]
     0.5
     """
+
+    _group_tensors_by_device_and_dtype = staticmethod(_group_tensors_by_device_and_dtype)
 
     def __init__(self, params: ParamsT, defaults: Group) -> None:
         super().__init__()

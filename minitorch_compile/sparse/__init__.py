@@ -15,6 +15,7 @@ from typing import Any
 
 from minitorch_compile.sparse import methods, operations
 from minitorch_compile.sparse.creation import sparse_coo_tensor, sparse_csr_tensor
+from minitorch_compile.sparse.legacy_types import DoubleTensor, FloatTensor, HalfTensor, LongTensor
 from minitorch_compile.tensor.ops.joining import stack
 from minitorch_compile.tensor.tensor_base import wrap
 

@@ -19,6 +19,15 @@ from minitorch_compile.symbolic.shape_env import (
     GuardOnDataDependentSymNode,
     ShapeEnv,
 )
+from minitorch_compile.symbolic.sym_functions import (
+    SymBool,
+    SymFloat,
+    sym_float,
+    sym_int,
+    sym_ite,
+    sym_not,
+    sym_sum,
+)
 from minitorch_compile.symbolic.sym_int import (
     WHOLE,
     SymInt,
@@ -46,6 +55,8 @@ __all__ = [
     "Range",
     "Relation",
     "ShapeEnv",
+    "SymBool",
+    "SymFloat",
     "SymInt",
     "Symbol",
     "expect_at_most",
@@ -57,8 +68,13 @@ __all__ = [
     "range_of",
     "simplified",
     "surely_equal",
+    "sym_float",
+    "sym_int",
+    "sym_ite",
     "sym_max",
     "sym_min",
+    "sym_not",
+    "sym_sum",
     "symbol",
     "text_of",
     "whole",

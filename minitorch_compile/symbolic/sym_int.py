@@ -261,14 +261,14 @@ def _is_expected(first: Any, second: Any, sign: str) -> bool:
     return env.is_unbacked(difference)
 
 
-def sym_max(first: Any, second: Any) -> Any:
-    """max(first, second) as an expression, where not even the ranges say which."""
-    return _greater(first, second, maximum)
+def sym_max(a: Any, b: Any) -> Any:
+    """max(a, b) as an expression, where not even the ranges say which."""
+    return _greater(a, b, maximum)
 
 
-def sym_min(first: Any, second: Any) -> Any:
-    """min(first, second) as an expression."""
-    return _greater(first, second, minimum)
+def sym_min(a: Any, b: Any) -> Any:
+    """min(a, b) as an expression."""
+    return _greater(a, b, minimum)
 
 
 def _greater(first: Any, second: Any, combine: Callable[[Expression, Expression], Expression]) -> Any:

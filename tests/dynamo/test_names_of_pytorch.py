@@ -223,3 +223,12 @@ print(counter.frame_count)
         "TORCH_LOGS": ("1", True),
         "TORCHDYNAMO_VERBOSE": ("1", False),
     }
+
+
+def test_the_config_of_the_whole_stack_is_that_of_its_parts() -> None:
+    with torch.compiler.config.patch(capture_scalar_outputs=True, job_id="mine"):
+        assert _dynamo.config.capture_scalar_outputs and torch.compiler.config.job_id == "mine"
+    assert not _dynamo.config.capture_scalar_outputs and torch.compiler.config.job_id is None
+    with pytest.warns(UserWarning, match="torch.compiler.config.dynamic_sources is always ''"):
+        torch.compiler.config.dynamic_sources = "x"
+    torch.compiler.config.dynamic_sources = ""

@@ -5,7 +5,7 @@ import pytest
 import minitorch_compile as torch
 from minitorch_compile import config
 from minitorch_compile.compiler import set_stance
-from minitorch_compile.dynamo import BackendCompilerFailed
+from minitorch_compile.dynamo import BackendCompilerFailed, stance
 from minitorch_compile.dynamo.testing import CompileCounter
 
 
@@ -112,3 +112,39 @@ def test_errors_of_the_backend_are_raised_unless_suppressed():
         f(torch.zeros(1))
     with config.patch(suppress_errors=True), pytest.warns(UserWarning, match="runs as plain Python.*no such kernel"):
         assert f(torch.zeros(1)) == 2
+
+
+@set_stance("force_eager")
+def plainly(x):
+    return x + 1
+
+
+def with_a_block(x):
+    with set_stance("force_eager"):
+        return x + 1
+
+
+@pytest.mark.parametrize("program", [with_a_block, lambda x: plainly(x), lambda x: set_stance("default")])
+@pytest.mark.parametrize("fullgraph", [False, True])
+def test_a_compiled_function_does_not_change_the_stance(program, fullgraph):
+    with pytest.raises(AssertionError, match="Attempt to trace forbidden callable .*; call it outside") as told:
+        torch.compile(program, backend="eager", fullgraph=fullgraph)(torch.zeros(1))
+    assert "from user code: " in str(told.value) and "test_stance.py" in str(told.value)
+    assert stance.state.stance == "default"
+
+
+def test_functions_of_the_program_may_be_forbidden():
+    @torch._dynamo.forbid_in_graph
+    def measure(x):
+        return x
+
+    with pytest.raises(AssertionError, match="forbidden callable <function .*measure"):
+        torch.compile(lambda x: measure(x), backend="eager")(torch.zeros(1))
+    assert measure(1) == 1
+    with pytest.raises(AssertionError, match="only to callables"):
+        torch._dynamo.forbid_in_graph(1)
+
+
+def test_what_runs_only_compiled_code_may_be_called_in_compiled_code():
+    f = torch.compile(lambda x: x + 1, backend="eager")
+    assert torch.compile(lambda x: torch._dynamo.run(f)(x) * 2, backend="eager")(torch.zeros(1)) == 2

@@ -223,3 +223,15 @@ def test_explain_counts_and_tells():
     text, html = str(report), report._repr_html_()
     assert text.startswith("2 graphs, 1 graph break, 2 operations") and "Graph break 1 of 1 in `f`" in text
     assert "<table>" in html and "print(&quot;here&quot;)" in html
+
+
+def test_a_function_that_wraps_a_compiled_one_is_not_taken_for_it():
+    compiled = torch.compile(lambda x: x + 1, backend="eager")
+
+    @functools.wraps(compiled)
+    def twice(x):
+        return compiled(compiled(x))
+
+    x = torch.zeros(1)
+    assert torch.compile(twice, backend="eager")(x) == torch.compile(lambda x: twice(x), backend="eager")(x) == 2
+    assert torch.compiler.disable(twice)(x) == torch._dynamo.innermost_fn(twice)(x) == 2

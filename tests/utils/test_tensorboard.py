@@ -11,6 +11,7 @@ import pytest
 
 import minitorch_compile as torch
 from minitorch_compile.utils.tensorboard.embeddings import write_embedding
+from minitorch_compile.utils.tensorboard.graph_record import graph_nodes
 from minitorch_compile.utils.tensorboard.records import as_array, in_rows
 
 installed = pytest.mark.skipif(not importlib.util.find_spec("tensorboard"), reason="needs tensorboard")
@@ -37,8 +38,6 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
         writer.add_text("note", "**well**", 0)
         writer.add_scalars("both", {"train": 1.0, "test": 2.0}, 0)
         writer.add_hparams({"lr": 0.1, "name": "sgd", "nesterov": True, "decay": None}, {"accuracy": 0.9}, run_name="a")
-        with pytest.raises(NotImplementedError, match="inspect"):
-            writer.add_graph(torch.nn.Linear(1, 1))
     found = read(tmp_path)
     assert [(e.step, e.value) for e in found.Scalars("loss")] == [(i, np.float32(0.5 / (i + 1))) for i in range(3)]
     assert found.Histograms("weights")[0].histogram_value.num == 100
@@ -98,3 +97,38 @@ def test_pictures_of_points_fill_a_square(tmp_path: Path) -> None:
     assert written.picture_size == (4, 2)
     with image.open(tmp_path / "p/sprite.png") as sprite:
         assert sprite.size == (12, 12)
+
+
+class Net(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = torch.nn.ModuleList([torch.nn.Linear(2, 2), torch.nn.Dropout()])
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        for layer in self.layers:
+            x = layer(x)
+        return x + y
+
+
+def test_a_graph_has_a_node_for_each_operation_in_the_box_of_its_module() -> None:
+    model = Net()
+    nodes, _ = graph_nodes(model, (torch.ones(3, 2), torch.ones(2)))
+    names = [node.name for node in nodes]
+    assert names[:2] == ["input/x", "input/y"] and names[-1] == "output/output.1"
+    assert "Net/ModuleList[layers]/Linear[0]/weight" in names
+    linear = next(node for node in nodes if node.op.endswith("linear"))
+    assert linear.name.startswith("Net/ModuleList[layers]/Linear[0]/") and linear.sizes == (3, 2)
+    assert all(name in names for node in nodes for name in node.inputs)
+    assert model.training and not any(module._forward_hooks for module in model.modules())
+
+
+@installed
+def test_a_graph_is_written(tmp_path: Path) -> None:
+    from tensorboard.compat.proto.graph_pb2 import GraphDef
+
+    from minitorch_compile.utils.tensorboard import SummaryWriter
+
+    with SummaryWriter(tmp_path) as writer:
+        writer.add_graph(Net(), (torch.ones(3, 2), torch.ones(2)))
+    graph = read(tmp_path).Graph()
+    assert isinstance(graph, GraphDef) and {"input/x", "output/output.1"} <= {node.name for node in graph.node}

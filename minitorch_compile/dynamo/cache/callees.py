@@ -23,6 +23,7 @@ from types import (
 )
 from typing import TYPE_CHECKING, Any
 
+from minitorch_compile.control import compiled_from
 from minitorch_compile.dynamo.bytecode.instructions import has_hidden_variables
 from minitorch_compile.dynamo.variables.functions.skipped_modules import (
     is_library_code,
@@ -73,7 +74,7 @@ def _wrapped(function: FunctionType, region: Region, owner: type | None) -> Call
 
 def original(function: FunctionType) -> FunctionType:
     """The plain function behind a compiled one."""
-    return function.__dict__.get("_dynamo_original", function)
+    return compiled_from(function) or function
 
 
 def _is_compilable(function: FunctionType) -> bool:

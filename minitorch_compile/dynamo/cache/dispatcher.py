@@ -144,14 +144,14 @@ class Dispatcher:
         with LOCK, own_builtins.restored() as programs_builtins:
             cache = self.cache
             for entry in cache.entries:  # another thread may have made it meanwhile
-                if entry.autocast is not autocast_state.state.casts_to or any(entry is e for e in tried):
-                    continue
-                if failure(entry.guards, self.scope(entry, arguments)) is None:
+                if not any(entry is e for e in tried) and self._holds(entry, arguments):
                     return self._or_plain(self._bind(entry))
             if cache.has_failed:
                 return self.plain
             if cache.is_full:
                 return self._at_the_limit(arguments)
+            if self.region.takes_over(self, lambda entry: self._holds(entry, arguments)):
+                return self._or_plain(self._bind(cache.entries[-1]))
             is_first, cache.was_called = not cache.was_called, True
             if not stance.compiles(self.code, is_first, lambda: self.failures(arguments)):
                 return self.plain
@@ -177,6 +177,11 @@ class Dispatcher:
             bound = self._bind(entry)
             self._use_first((entry, bound))
         return lambda *arguments: self._first_run(bound, arguments)
+
+    def _holds(self, entry: Entry, arguments: tuple[Any, ...]) -> bool:
+        """Whether the entry is for these arguments."""
+        is_cast_so = entry.autocast is autocast_state.state.casts_to
+        return is_cast_so and failure(entry.guards, self.scope(entry, arguments)) is None
 
     def _plain_after(self, error: InternalTracerError) -> Callable[..., Any]:
         """A mistake of the tracer is told once, and the function not compiled again. Nothing has run yet, so the plain

@@ -83,6 +83,8 @@ class Region:
         self._wrappers: dict[tuple[int, type | None], Callable[..., Any]] = {}
         self._resumes: dict[tuple[int, int, type | None], Callable[..., Any]] = {}
         self._through: dict[FunctionType, Callable[..., Any]] = {}
+        self.settings: tuple[Any, ...] | None = None  # by which cache/shared_regions.py finds it
+        self.module: weakref.ref[Any] | None = None  # the nn.Module that it is for
         self.frames: Any = None  # what frame_evaluation/region_frames.py keeps of it
         self._dispatchers: weakref.WeakSet[Dispatcher] = weakref.WeakSet()
         _regions.add(self)
@@ -97,6 +99,33 @@ class Region:
         if key not in self._caches:
             self._caches[key] = CodeCache(function, self.recompile_limit)
         return self._caches[key]
+
+    def siblings(self) -> list[Region]:
+        """The regions of other modules that were compiled with equal settings, and are in use."""
+        if self.module is None:
+            return []
+        return [
+            region
+            for region in list(_regions)
+            if region is not self
+            and region.module is not None
+            and region.module() is not None
+            and region.settings == self.settings
+        ]
+
+    def takes_over(self, dispatcher: Dispatcher, fits: Callable[[Entry], bool]) -> bool:
+        """Whether a sibling has compiled the dispatcher's function in a way that fits; then that is the last entry of
+        its cache here, too."""
+        function = dispatcher.function
+        key = id(function.__code__), id(function.__globals__), dispatcher.owner
+        caches = (region._caches[key] for region in self.siblings() if key in region._caches)
+        entry = next((entry for cache in caches for entry in cache.entries if fits(entry)), None)
+        if entry is None:
+            return False
+        dispatcher.cache.entries.append(entry)
+        self.graph_modules += [entry.graph_module] if entry.graph_module is not None else []
+        self.breaks += [entry.graph_break] if entry.graph_break is not None else []
+        return True
 
     def wrap(self, function: FunctionType, owner: type | None = None) -> Callable[..., Any]:
         """A callable with the function's own signature that runs compiled code.

@@ -146,6 +146,7 @@ def make_wrapper(function: FunctionType, dispatcher: Dispatcher, miss: object) -
     wrapper.__code__ = wrapper.__code__.replace(co_name=code.co_name, co_qualname=code.co_qualname)
     functools.update_wrapper(wrapper, function)
     wrapper._dynamo_original = wrapper._torchdynamo_orig_callable = function
+    wrapper._dynamo_wrapper_id = id(wrapper)
     wrapper._dynamo_dispatcher = dispatcher
     wrapper._dynamo_signature = signature
     return wrapper

@@ -34,6 +34,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from minitorch_compile.autograd.function import Function
+from minitorch_compile.control import compiled_from
 from minitorch_compile.dynamo.errors import RunPlainly
 from minitorch_compile.dynamo.guards import content_guards, guards, value_guards
 from minitorch_compile.dynamo.guards.source import AttrSource, ConstantSource, ItemSource, Source
@@ -321,7 +322,7 @@ def _slice(output: Output, value: slice, source: Source) -> VariableTracker:
 
 @builds(FunctionType)
 def _function(output: Output, value: FunctionType, source: Source) -> VariableTracker:
-    original = value.__dict__.get("_dynamo_original")
+    original = compiled_from(value)
     if original is not None:  # a compiled function: what it wraps is inlined
         _guard_identity(output, value, source, value.__name__)
         return build(output, original, output.constant_source(original, value.__name__))

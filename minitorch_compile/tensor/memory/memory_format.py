@@ -61,6 +61,7 @@ class layout:
         return self.name
 
 
+jagged = layout("jagged")
 strided = layout("strided")
 sparse_coo = layout("sparse_coo")
 sparse_csr = layout("sparse_csr")

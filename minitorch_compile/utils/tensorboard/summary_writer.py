@@ -17,10 +17,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from types import TracebackType
-from typing import Any, NoReturn
+from typing import Any
 
 from minitorch_compile.utils.tensorboard import records
 from minitorch_compile.utils.tensorboard.embeddings import Embedding, write_embedding
+from minitorch_compile.utils.tensorboard.graph_record import graph
 
 
 class FileWriter:
@@ -47,6 +48,15 @@ class FileWriter:
         from tensorboard.compat.proto.event_pb2 import Event
 
         self.add_event(Event(summary=summary), global_step, walltime)
+
+    def add_graph(self, graph_profile: tuple[Any, Any], walltime: float | None = None) -> None:
+        """Writes a GraphDef, and the RunMetadata of its run."""
+        from tensorboard.compat.proto.event_pb2 import Event, TaggedRunMetadata
+
+        nodes, stats = graph_profile
+        self.add_event(Event(graph_def=nodes.SerializeToString()), None, walltime)
+        run = TaggedRunMetadata(tag="step1", run_metadata=stats.SerializeToString())
+        self.add_event(Event(tagged_run_metadata=run), None, walltime)
 
     def flush(self) -> None:
         """Everything so far is in the file when this returns."""
@@ -204,12 +214,10 @@ class SummaryWriter:
 
     def add_graph(
         self, model: Any, input_to_model: Any = None, verbose: bool = False, use_strict_trace: bool = True
-    ) -> NoReturn:
-        """NotImplementedError: TensorBoard's page of graphs shows TorchScript's."""
-        raise NotImplementedError(
-            "SummaryWriter.add_graph: TensorBoard shows TorchScript's graphs, which there are not;"
-            " torch.compiler.inspect(model, *inputs) shows this package's own"
-        )
+    ) -> None:
+        """The model's operations, in boxes for its modules: it is traced in evaluation mode with `input_to_model`, a
+        tensor or a tuple of them. `verbose` prints the trace; `use_strict_trace` is `strict` of torch.jit.trace."""
+        self._writer().add_graph(graph(model, input_to_model, verbose, use_strict_trace))
 
     def add_embedding(
         self,

@@ -15,8 +15,8 @@ from __future__ import annotations
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from minitorch_compile.control import ASKED_AGAIN, GRAPH_STEP
-from minitorch_compile.dynamo.errors import Unsupported
+from minitorch_compile.control import ASKED_AGAIN, FORBIDDEN, GRAPH_STEP
+from minitorch_compile.dynamo.errors import ForbiddenCall, Unsupported
 from minitorch_compile.dynamo.guards.guards import Guard
 from minitorch_compile.dynamo.variables.base import MISSING, ObservedException, Value
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
@@ -55,6 +55,13 @@ class AllowedFunctionVariable(MarkedFunctionVariable):
             raise Unsupported(
                 "unsupported-call", f"{self.describe()} raises {error.value.describe()} for tensors without data."
             ) from error
+
+
+class ForbiddenFunctionVariable(MarkedFunctionVariable):
+    """A function marked with forbid_in_graph(): a call of it is an error."""
+
+    def call(self, tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        raise ForbiddenCall.of(self.function)
 
 
 class GraphStepVariable(MarkedFunctionVariable):
@@ -99,6 +106,7 @@ MARKS: dict[str, type[MarkedFunctionVariable]] = {
     "_dynamo_disabled": DisabledFunctionVariable,
     "_dynamo_allowed": AllowedFunctionVariable,
     "_dynamo_constant": ConstantFunctionVariable,
+    FORBIDDEN: ForbiddenFunctionVariable,
     GRAPH_STEP: GraphStepVariable,
     ASKED_AGAIN: QuestionVariable,
 }

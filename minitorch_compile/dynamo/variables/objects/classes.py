@@ -20,7 +20,8 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 from weakref import ReferenceType
 
-from minitorch_compile.dynamo.errors import Unsupported
+from minitorch_compile.control import FORBIDDEN
+from minitorch_compile.dynamo.errors import ForbiddenCall, Unsupported
 from minitorch_compile.dynamo.guards.class_guards import is_immutable, note_metaclass
 from minitorch_compile.dynamo.guards.guards import Guard
 from minitorch_compile.dynamo.guards.source import AttrSource
@@ -229,6 +230,8 @@ class ClassVariable(VariableTracker):
         handler = handler_of(self.cls)
         if handler is not None:
             return tracer.checked_call(handler, tracer, *args, **kwargs)
+        if FORBIDDEN in vars(self.cls):
+            raise ForbiddenCall.of(self.cls)
         if issubclass(self.cls, ReferenceType):
             raise refuse("what a weak reference is made to", "may have to end when its last reference goes")
         if issubclass(self.cls, BaseException):
