@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.cuda_simulator.arithmetic import Value, dtype_of
+from minitorch_compile.cuda_simulator.block import Block
 from minitorch_compile.cuda_simulator.intrinsics import Site, intrinsic
 from minitorch_compile.cuda_simulator.memory import ConstantMemory, DeviceMemory, LocalMemory, SharedMemory
 from minitorch_compile.cuda_simulator.races import Shadow
@@ -63,6 +64,8 @@ def atomic(name: str, change: Callable[[Any, Any], Any]) -> Callable[..., Value]
         check_type(at, name, array)
         indices = index if isinstance(index, tuple) else (index,)
         values = at.block.vector(value)
+        if name != "exch":  # which needs no old value
+            array.expect_written(at.block, indices, at.active, at.place)
         return array.change(
             at.block, indices, at.active, at.place, lambda lane, old: change(old, old.dtype.type(values[lane]))
         )
@@ -80,6 +83,7 @@ def cas(at: Site, array: DeviceMemory, index: Value, expected: Value, value: Val
     check_type(at, "cas", array)
     indices = index if isinstance(index, tuple) else (index,)
     olds, values = at.block.vector(expected), at.block.vector(value)
+    array.expect_written(at.block, indices, at.active, at.place)
     return array.change(
         at.block, indices, at.active, at.place, lambda lane, old: values[lane] if old == olds[lane] else old
     )
@@ -106,12 +110,21 @@ def shared_array(at: Site, shape: Value, dtype: Value) -> Value:
     """One array for all threads of a block, the same at each call; without a size, what the launch gave."""
     if at.node not in at.block.shared:
         sizes, found = sizes_and_dtype(at, shape, dtype)
-        if sizes == (0,):
-            sizes = (at.block.launch.shared_bytes // found.itemsize,)
         data = np.zeros(sizes, found)
-        data.view(np.uint8)[...] = 0xFF if found.kind != "b" else 1  # what nobody has written is nothing good
-        at.block.shared[at.node] = SharedMemory("", data, Shadow(data.size))
+        shadow = Shadow(data.size, found.itemsize)
+        if sizes == (0,):
+            memory, shadow = dynamic_shared_memory(at.block)
+            data = memory[: memory.size // found.itemsize * found.itemsize].view(found)
+        at.block.shared[at.node] = SharedMemory("", data, shadow)
     return at.block.shared[at.node]
+
+
+def dynamic_shared_memory(block: Block) -> tuple[np.ndarray, Shadow]:
+    """The bytes that the launch gave, and what is known of them: arrays without a size all begin there."""
+    if "dynamic" not in block.shared:
+        block.shared["dynamic"] = (np.zeros(block.launch.shared_bytes, np.uint8), Shadow(block.launch.shared_bytes))
+    memory, shadow = block.shared["dynamic"]
+    return memory, shadow
 
 
 @intrinsic("local.array")
@@ -124,4 +137,4 @@ def local_array(at: Site, shape: Value, dtype: Value) -> Value:
 @intrinsic("const.array_like")
 def constant_array(at: Site, array: Value) -> Value:
     data = array.data if isinstance(array, DeviceMemory) else np.asarray(array)
-    return ConstantMemory("", data, Shadow(data.size))
+    return ConstantMemory("", data, Shadow(data.size, data.itemsize))

@@ -51,7 +51,7 @@ def own(value: Any) -> Value:
     if getattr(value, "__module__", None) in ("numba.cuda.stubs", "numba.cuda.intrinsics"):
         return getattr(CUDA, value.__name__)
     if isinstance(value, np.ndarray):
-        return ConstantMemory("", value, Shadow(value.size))
+        return ConstantMemory("", value, Shadow(value.size, value.itemsize))
     if type(value) is tuple:
         return tuple(map(own, value))
     return typed(value)

@@ -53,7 +53,7 @@ class DeviceMemory:
     @classmethod
     def of_array(cls, name: str, data: np.ndarray) -> DeviceMemory:
         """An array that shares its memory with no other."""
-        return cls(name, data, Shadow(-(-span(data) // data.itemsize)), lowest(data))
+        return cls(name, data, Shadow(-(-span(data) // data.itemsize), data.itemsize), lowest(data))
 
     # ------------------------------------------------------------------------------------------ access
 
@@ -64,7 +64,7 @@ class DeviceMemory:
         if lanes.size:
             addresses = self.addresses(lanes, where)
             self.watch(block, lanes, addresses, place, "load")
-            race = block.races.read(self.shadow, self.cells(addresses), lanes, place)
+            race = self.raced(block.races.read, lanes, addresses, place)
             self.report(block, race, where, place)
             result[lanes] = self.data[self.element(lanes, where)]
         return result
@@ -78,13 +78,13 @@ class DeviceMemory:
         addresses, element = self.addresses(lanes, where), self.element(lanes, where)
         self.watch(block, lanes, addresses, place, "store")
         differs = different(self.data[element], values)
-        race = block.races.write(self.shadow, self.cells(addresses), lanes, place, differs)
+        race = self.raced(block.races.write, lanes, addresses, place, differs)
         self.report(block, race, where, place)
         self.data[element] = values
         lost = np.flatnonzero(different(self.data[element], values))
         if lost.size:  # several lanes wrote other values into one cell, at once
             position = int(lost[0])
-            winner = int(self.shadow.written.thread[self.cells(addresses[position])])
+            winner = int(self.shadow.written.thread[self.cells(addresses)[position * self.cells_each]])
             me = block.number * block.width + int(lanes[position])
             self.report(block, Race("writes", "writes", winner, me, position, place), where, place)
 
@@ -97,7 +97,7 @@ class DeviceMemory:
         if lanes.size:
             addresses = self.addresses(lanes, where)
             self.watch(block, lanes, addresses, place, "atomic")
-            race = block.races.change(self.shadow, self.cells(addresses), lanes, place)
+            race = self.raced(block.races.change, lanes, addresses, place)
             self.report(block, race, where, place)
             if self.space == "global":
                 block.races.signal()
@@ -106,6 +106,9 @@ class DeviceMemory:
             result[lane] = self.data[at]
             self.data[at] = convert(step(lane, self.data[at]), self.dtype)
         return result
+
+    def expect_written(self, block: Block, indices: Indices, active: Mask, place: Place) -> None:
+        """Reports a read of what has no value yet: global memory is the host's to fill."""
 
     # ------------------------------------------------------------------------------------------ places
 
@@ -144,15 +147,32 @@ class DeviceMemory:
             total += index * stride
         return total
 
+    @property
+    def cells_each(self) -> int:
+        """How many cells of the shadow stand for an element: more than one where smaller elements share the memory."""
+        return self.dtype.itemsize // self.shadow.grain
+
     def cells(self, addresses: np.ndarray) -> np.ndarray:
-        """The cells of the shadow that stand for elements at these bytes."""
-        return (addresses - self.first) // self.dtype.itemsize
+        """The cells of the shadow that stand for elements at these bytes, those of an element side by side."""
+        first = (addresses - self.first) // self.shadow.grain
+        return first if self.cells_each == 1 else (first[:, None] + np.arange(self.cells_each)).reshape(-1)
 
     # ------------------------------------------------------------------------------------------ watching
 
     def watch(self, block: Block, lanes: np.ndarray, addresses: np.ndarray, place: Place, what: str) -> None:
         if block.counts is not None:
             block.counts.access(place, self.space, what, lanes, addresses, self.dtype.itemsize)
+
+    def raced(
+        self, access: Callable[..., Race | None], lanes: np.ndarray, addresses: np.ndarray, place: Place, *more: Any
+    ) -> Race | None:
+        """Tells the shadow of an access; the race that it makes, by its position among the lanes."""
+        each = self.cells_each
+        per_cell = (np.repeat(values, each) for values in more)
+        race = access(self.shadow, self.cells(addresses), np.repeat(lanes, each), place, *per_cell)
+        if race is not None:
+            race.position //= each
+        return race
 
     def report(self, block: Block, race: Race | None, where: tuple[np.ndarray, ...], place: Place) -> None:
         if race is None:
@@ -174,14 +194,19 @@ class SharedMemory(DeviceMemory):
     space = "shared"
 
     def load(self, block: Block, indices: Indices, active: Mask, place: Place) -> np.ndarray:
+        self.expect_written(block, indices, active, place)
+        return super().load(block, indices, active, place)
+
+    def expect_written(self, block: Block, indices: Indices, active: Mask, place: Place) -> None:
+        """Reports a read of what has no value yet."""
         lanes, where = self.inside(block, indices, active, place, "reads")
-        unwritten = np.flatnonzero(self.shadow.unwritten(self.cells(self.addresses(lanes, where))))
+        cells = self.cells(self.addresses(lanes, where)).reshape(-1, self.cells_each)
+        unwritten = np.flatnonzero(self.shadow.unwritten(cells).any(1))
         if unwritten.size:
             position = int(unwritten[0])
             subscript = ", ".join(str(int(index[position])) for index in where)
             what = f"{block.name_of(int(lanes[position]))} reads {self.title}[{subscript}], which nobody has written"
             block.faults.report("uninitialised read", what, place)
-        return super().load(block, indices, active, place)
 
 
 class LocalMemory(DeviceMemory):
@@ -250,7 +275,8 @@ def global_memories(arrays: dict[str, np.ndarray]) -> dict[str, DeviceMemory]:
     """A launch's arrays in global memory. Those that overlap share what is known about their cells."""
     memories: dict[str, DeviceMemory] = {}
     for first, end, names in overlapping(arrays):
-        shadow = Shadow(-(-(end - first) // min(arrays[name].itemsize for name in names)))
+        grain = min(arrays[name].itemsize for name in names)
+        shadow = Shadow(-(-(end - first) // grain), grain)
         base = min(address_of(whole(arrays[name])) - lowest(whole(arrays[name])) for name in names)
         for name in names:
             memories[name] = DeviceMemory(name, arrays[name], shadow, address_of(arrays[name]) - base, first - base)

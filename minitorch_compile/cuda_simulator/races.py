@@ -40,9 +40,10 @@ class Slot:
 
 
 class Shadow:
-    """What is known about the cells of an array: last write, last atomic, and two threads that read since."""
+    """What is known about cells of `grain` bytes: last write, last atomic, and two threads that read since."""
 
-    def __init__(self, cells: int) -> None:
+    def __init__(self, cells: int, grain: int = 1) -> None:
+        self.grain = grain
         self.written, self.atomic = Slot(cells), Slot(cells)
         self.read, self.read_too = Slot(cells), Slot(cells)
 

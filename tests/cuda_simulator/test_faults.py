@@ -83,6 +83,45 @@ def test_two_views_of_one_array_race_as_one():
         simulate(shifted)[1, 64](on_device, on_device)
 
 
+def test_elements_of_different_sizes_in_one_memory_race():
+    def kernel(numbers, halves):
+        i = cuda.threadIdx.x
+        numbers[i] = i
+        halves[i] = i + 1
+
+    memory = np.zeros(64, np.int64)
+    with pytest.raises(KernelFault, match=r"thread 1 of block 0 writes halves\[1\], which thread 0 of block 0 writes"):
+        simulate(kernel)[1, 32](memory[:32], memory.view(np.int32)[:32])
+    assert simulate(kernel)[1, 32](memory[:32], memory.view(np.int32)[64:96]).faults == []
+
+
+def test_arrays_of_dynamic_shared_memory_begin_at_one_place():
+    def kernel(out):
+        numbers, bytes_ = cuda.shared.array(0, np.int32), cuda.shared.array(0, np.uint8)
+        i = cuda.threadIdx.x
+        numbers[i] = 256 * i + 7
+        if out[0]:
+            cuda.syncthreads()
+        out[i] = bytes_[4 * i] if i % 2 else bytes_[4 * (i ^ 2)]
+
+    out = np.ones(8, np.int64)
+    simulate(kernel)[1, 8, 0, 32](out)
+    assert out.tolist() == [7] * 8
+    with pytest.raises(KernelFault, match="data race"):
+        simulate(kernel)[1, 8, 0, 32](np.zeros(8, np.int64))
+
+
+def test_a_histogram_that_nobody_zeroed_is_an_uninitialised_read():
+    def kernel(x):
+        bins = cuda.shared.array(4, np.int32)
+        cuda.atomic.exch(bins, 0, 0)
+        cuda.atomic.add(bins, x[cuda.threadIdx.x] % 4, 1)
+
+    assert simulate(kernel)[1, 4](np.zeros(4, np.int64)).faults == []
+    with pytest.raises(KernelFault, match=r"uninitialised read: thread 1 of block 0 reads bins\[1\]"):
+        simulate(kernel)[1, 4](np.arange(4))
+
+
 def test_a_fault_in_a_device_function_is_reported_there():
     @cuda.jit(device=True)
     def last(x):
