@@ -33,7 +33,7 @@ from minitorch_compile.tensor.dispatch.dispatch import contexts, stacks
 from minitorch_compile.tensor.grad_mode import state
 from minitorch_compile.tensor.memory.device import CPU
 from minitorch_compile.tensor.numerics.dtype import FLOATING
-from minitorch_compile.tensor.tensor_base import TensorBase
+from minitorch_compile.tensor.tensor_base import TensorBase, kept_by
 
 
 class OpNode(Node):
@@ -276,6 +276,9 @@ def _as_result(out: Any, maker: Node, index: int) -> Any:
         return out
     result = twin(out)
     result.requires_grad, result.grad_fn, result.output_index = True, maker, index
+    tangent = kept_by(out).get("_dual")
+    if tangent is not None:  # of forward mode, in which the walk back happens
+        kept_by(result)["_dual"] = tangent
     return result
 
 

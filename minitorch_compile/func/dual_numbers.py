@@ -35,6 +35,8 @@ class UnpackedDualTensor(NamedTuple):
 class DualLevel:
     """The interpreter. Tangents hang on the tensors, and mean nothing once the level is left."""
 
+    allows_leaves = True
+
     def process(self, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         bound = op.bind(args, kwargs)
         places = _moving(bound, self)
@@ -49,21 +51,45 @@ class DualLevel:
         return self.carrying(values, moved if isinstance(values, (tuple, list)) else moved)
 
     def _in_place(self, op: Any, bound: tuple[Any, ...]) -> Any:
-        result = self.process(op.functional, bound, {})
+        """Computed of a copy, and stored: so what the formula of the gradient needs is there, with its tangent."""
+        target = bound[0]
+        before = self.process(ops.clone, (target,), {})
+        result = self.process(op.functional, tuple(before if x is target else x for x in bound), {})
         moved = tangent_of(result, self)
-        op(*bound)
-        kept_by(bound[0])["_dual"] = (self, moved if moved is not None else ops.zeros_like(result))
-        return bound[0]
+        ops.table["copy_"](target, result)
+        moved = moved if moved is not None else ops.zeros_like(result)
+        if target.base is not None:
+            self._move_part(target.base, target, moved)
+        return self.carrying(target, moved)
+
+    def _move_part(self, base: Any, view: Any, moved: Any) -> None:
+        """What a view was written to moves its base there. NotImplementedError for a base with gaps."""
+        known = tangent_of(base, self)
+        whole = ops.zeros_like(base) if known is None else ops.clone(known)
+        if tuple(whole.strides) != tuple(base.strides) or base.dtype is not view.dtype:
+            raise NotImplementedError(
+                "forward_ad: a write into a view of a tensor whose elements don't lie densely; write into a clone"
+            )
+        ops.table["copy_"](ops.as_strided(whole, view.sizes, view.strides, view.offset - base.offset), moved)
+        kept_by(base)["_dual"] = (self, whole)
 
     def carrying(self, values: Any, moved: Any) -> Any:
         """The values, each with its tangent."""
         if isinstance(values, Tensor):
             if values.dtype.category >= FLOATING:
-                kept_by(values)["_dual"] = (self, moved)
+                for each in (values, *_kept_for_gradients(values)):
+                    kept_by(each)["_dual"] = (self, moved)
             return values
         for value, tangent in zip(values, moved, strict=True):
             self.carrying(value, tangent)
         return values
+
+
+def _kept_for_gradients(value: Any) -> list[Any]:
+    """What the tape keeps of a result for the formula of its gradient: a tensor of its own, which moves likewise."""
+    kept = getattr(value.grad_fn, "outputs", None)
+    kept = kept[value.output_index] if isinstance(kept, tuple) else kept
+    return [kept] if isinstance(kept, Tensor) else []
 
 
 def _without_whole(result: Any) -> Any:

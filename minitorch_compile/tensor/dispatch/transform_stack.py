@@ -70,8 +70,10 @@ def leaving_transforms() -> Iterator[None]:
 
 
 def refuse_in_transforms(call: str, vmap_too: bool = False) -> None:
-    """RuntimeError inside a function that grad or another such transform runs: it takes care of gradients itself."""
-    if any(getattr(watched(), "is_in_use", False) for watched in stacks.watched) or (vmap_too and stacks.transforms):
+    """RuntimeError inside a function that grad or another such transform runs: it takes care of gradients itself. A
+    level of dual numbers stands beside the tape: in it, tensors may become leaves."""
+    transforms = vmap_too and any(not getattr(t, "allows_leaves", False) for t in stacks.transforms)
+    if transforms or any(getattr(watched(), "is_in_use", False) for watched in stacks.watched):
         raise RuntimeError(
             f"{call}() is called inside of a function that a function transform (grad, vjp, jacrev, jvp, ...) runs,"
             " which is not supported; use the transforms instead, or call it outside"
