@@ -29,6 +29,12 @@ from minitorch_compile.control import disable
 from minitorch_compile.random import get_rng_state, set_rng_state
 from minitorch_compile.tensor import Tensor, enable_grad
 from minitorch_compile.user_warnings import warn_user
+from minitorch_compile.utils.selective_checkpoint import (  # noqa: F401  as there
+    SAC_IGNORED_OPS,
+    CheckpointPolicy,
+    SelectiveCheckpointContext,
+    create_selective_checkpoint_contexts,
+)
 
 Contexts = Callable[[], tuple[AbstractContextManager[Any], AbstractContextManager[Any]]]
 
@@ -85,8 +91,7 @@ def checkpoint(
         raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
     if context_fn is not noop_context_fn:
         raise ValueError("Passing `context_fn` is only supported when use_reentrant=False.")
-    if not any(isinstance(x, Tensor) and x.requires_grad for x in args):
-        warn_user("None of the inputs have requires_grad=True. Gradients will be None")
+    check_backward_validity(args)
     return _Reentrant.apply(function, preserve_rng_state, *args)
 
 
@@ -156,6 +161,39 @@ def _rng_state(state: Any) -> Any:
         set_rng_state(before)
 
 
+_early_stop: list[bool | None] = [None]  # what contexts ask for, the innermost last
+
+
+@contextlib.contextmanager
+def set_checkpoint_early_stop(enable: bool) -> Any:
+    """Inside, whether computing again ends as soon as every saved tensor is back; None leaves it to each call."""
+    _early_stop.append(enable)
+    try:
+        yield
+    finally:
+        _early_stop.pop()
+
+
+@contextlib.contextmanager
+def set_checkpoint_debug_enabled(enabled: bool | None) -> Any:
+    """Inside, `debug` of each call, which changes nothing: the message always says what differs."""
+    yield
+
+
+def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The tensors without their history, as leaves that require grad if they did; other values as they are.
+    RuntimeError for what is no tuple."""
+    if not isinstance(inputs, tuple):
+        raise RuntimeError(f"Only tuple of tensors is supported. Got Unsupported input type: {type(inputs).__name__}")
+    return tuple(x.detach().requires_grad_(x.requires_grad) if isinstance(x, Tensor) else x for x in inputs)
+
+
+def check_backward_validity(inputs: Any) -> None:
+    """A warning, if none of the tensors requires grad."""
+    if not any(isinstance(x, Tensor) and x.requires_grad for x in inputs):
+        warn_user("None of the inputs have requires_grad=True. Gradients will be None")
+
+
 class _Placeholder:
     """What is kept instead of a saved tensor."""
 
@@ -188,7 +226,7 @@ class _Recomputation:
         self.rng_state = get_rng_state() if preserve_rng_state else None
         self.forward_context, self.again_context = context_fn()
         self.checks = determinism_check == "default"
-        self.early_stop = early_stop
+        self.early_stop = early_stop if _early_stop[-1] is None else _early_stop[-1]
         self.placeholders: list[weakref.ref[_Placeholder]] = []
         self.found: weakref.WeakKeyDictionary[_Placeholder, Any] = weakref.WeakKeyDictionary()
 
