@@ -16,6 +16,7 @@ from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
 from minitorch_compile.func.forward_mode import jvp
+from minitorch_compile.func.vmap import vmap
 from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.dispatch.op import Op
 from minitorch_compile.tensor.dispatch.transform_stack import enter_transform, leave_transform
@@ -194,6 +195,11 @@ def _without_tangent(tensor: Any) -> Any:
     result = _plain(tensor)
     kept_by(result).pop("_dual", None)
     return result
+
+
+def batched_tangents(function: Any, x: Any, tangents: Any) -> Any:
+    """How the result of a function of `x` moves with each of a batch of tangents, all at once."""
+    return vmap(lambda tangent: jvp(function, (x,), (tangent,))[1])(tangents)
 
 
 # ------------------------------------------------------------------------------------------ functions of the user's

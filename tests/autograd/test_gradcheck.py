@@ -7,7 +7,7 @@ import pytest
 
 from minitorch_compile import complex128, from_numpy, ones, tensor
 from minitorch_compile.autograd import Function, GradcheckError, gradcheck, gradgradcheck
-from minitorch_compile.tensor import float64
+from minitorch_compile.tensor import float64, ops
 
 
 class WrongSquare(Function):
@@ -174,6 +174,23 @@ def test_modes_that_contradict_each_other(options, message):
         gradcheck(lambda x: x * 2, leaf(1.0), **options)
 
 
-def test_what_is_not_there_is_refused():
-    with pytest.raises(NotImplementedError, match="check_batched_forward_grad is not offered"):
-        gradcheck(lambda x: x * 2, leaf(1.0), check_forward_ad=True, check_batched_forward_grad=True)
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: (x.exp(), x.sin() * 2),
+        lambda x: ops.softmax(x, 0) @ x,
+        lambda x: x.clone().mul_(x),
+        lambda x: ops.complex(x, x * 2).exp(),
+        lambda x: (x.detach() * 2, x.sum()),
+    ],
+)
+def test_batches_of_tangents(function):
+    assert gradcheck(function, leaf(1.0, 0.5), check_forward_ad=True, check_batched_forward_grad=True)
+
+
+def test_a_function_that_looks_whether_it_is_run_on_a_batch():
+    def wrong(x):
+        return x * (3 if x.is_example else 2)
+
+    with pytest.raises(GradcheckError, match="tangents computed as a batch differ from those of a loop"):
+        gradcheck(wrong, leaf(1.0, 0.5), check_forward_ad=True, check_batched_forward_grad=True)
