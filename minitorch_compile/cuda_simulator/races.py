@@ -34,9 +34,11 @@ class Slot:
     def __init__(self, cells: int) -> None:
         self.thread, self.tick = np.zeros(cells, np.int64), np.zeros(cells, np.int64)
         self.line = np.zeros(cells, np.int32)
+        self.used = False  # whether anybody was anywhere
 
     def set(self, cells: np.ndarray, thread: np.ndarray, tick: int, line: int) -> None:
         self.thread[cells], self.tick[cells], self.line[cells] = thread, tick, line
+        self.used = True
 
 
 class Shadow:
@@ -110,6 +112,8 @@ class Races:
 
     def unordered(self, slot: Slot, cells: np.ndarray, me: np.ndarray) -> np.ndarray:
         """Whether another thread's access in a slot may come before or after mine."""
+        if not slot.used:
+            return np.zeros(cells.shape, bool)
         thread, tick = slot.thread[cells], slot.tick[cells]
         here = (tick >= self.waited) & (thread != me)
         elsewhere = (thread < self.block * self.width) & (tick > 0)  # blocks run in the order of their numbers
@@ -130,6 +134,8 @@ class Races:
     ) -> Race | None:
         """The first access in these slots that collides with mine."""
         for first_is, slot in slots:
+            if not slot.used:
+                continue
             colliding = np.flatnonzero(self.unordered(slot, cells, me))
             if colliding.size:
                 position = int(colliding[0])
