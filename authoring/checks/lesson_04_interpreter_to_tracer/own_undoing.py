@@ -18,8 +18,8 @@ OWN_UNDOING = Step(
     hints=(
         "Count the instructions that are done. `with self.record:` around the loop; `try` around both.",
         "What is not half-done need not be undone: self.__init__(*self.began) is a trace that has done nothing yet.",
-        "except Exception as error: begin anew, self.run(done), and then self.reason = error. `change` notes the"
-        " container in self.changed[id(container)] if self.guards.source_of(container) is not None.",
+        "except Exception as error: begin anew, self.run(done), and then self.reason = error, which the second run would"
+        " otherwise have lost.",
     ),
 )
 SECTION = "Tracing by interpreting"
@@ -28,13 +28,6 @@ SECTION = "Tracing by interpreting"
 def doubled(x: Any, n: int, names: list[Any]) -> Any:
     y = x * n
     return y, names[0]
-
-
-def trace_of(mini: Any, *args: Any) -> Any:
-    def nothing(*args: Any) -> None:
-        pass
-
-    return mini.tracer.Trace(mini.interpreter.Frame(nothing, args, {}))
 
 
 @OWN_UNDOING.case("to the end", points=1, section=SECTION)
