@@ -147,8 +147,8 @@ def rows(x):
 
 t = tensor([1.0, 2.0])
 CASES = [
-    (in_a_call, t), (unread_cell, t), (consumed_in_a_call, t), (changed_in_a_call, t, [5]), (collected, t), (shared_iterator, t),
-    (keys, t), (words, t), (calls_with_default, t), (in_place, t, [1], {"a": 2}), (by_property, t),
+    (in_a_call, t), (consumed_in_a_call, t), (changed_in_a_call, t, [5]), (collected, t), (shared_iterator, t),
+    (keys, t), (words, t), (calls_with_default, t), (in_place, t, [1], {"a": 2}), (by_property, t), (unread_cell, t),
     (loops_over_views, t, {"a": 1, "b": 2}), (rows, tensor([[1.0, 2.0], [3.0, 4.0]])),
 ]  # fmt: skip
 

@@ -18,8 +18,8 @@ OWN_UNDOING = Step(
     hints=(
         "Count the instructions that are done. `with self.record:` around the loop; `try` around both.",
         "What is not half-done need not be undone: self.__init__(*self.began) is a trace that has done nothing yet.",
-        "except Exception as error: begin anew, self.run(done), and then self.reason = error, which the second run would"
-        " otherwise have lost.",
+        "except Exception as error: begin anew, self.run(done), and then self.reason = error, which the second run"
+        " would otherwise have lost.",
     ),
 )
 SECTION = "Tracing by interpreting"
