@@ -20,18 +20,26 @@ from minitorch_compile.serialization.allowed_names import (
     get_safe_globals,
     safe_globals,
 )
+from minitorch_compile.serialization.byte_order import (
+    LoadEndianness,
+    get_default_load_endianness,
+    set_default_load_endianness,
+)
 from minitorch_compile.serialization.file_reader import PyTorchFileReader
 from minitorch_compile.serialization.save_load import MAP_LOCATION, load, save
 from minitorch_compile.serialization.unreadable_file import UnreadableFileError
 
 __all__ = [
     "MAP_LOCATION",
+    "LoadEndianness",
     "PyTorchFileReader",
     "UnreadableFileError",
     "add_safe_globals",
     "clear_safe_globals",
+    "get_default_load_endianness",
     "get_safe_globals",
     "load",
     "safe_globals",
     "save",
+    "set_default_load_endianness",
 ]

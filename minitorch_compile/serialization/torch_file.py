@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.serialization.allowed_names import Global, ReadStorage
+from minitorch_compile.serialization.byte_order import is_big_unless_said
 from minitorch_compile.serialization.checked_tensor import counts, shortened
 from minitorch_compile.serialization.file_bytes import FileBytes, check_elements, fill
 from minitorch_compile.serialization.memory_budget import MemoryBudget
@@ -116,7 +117,7 @@ def read_zip(content: FileBytes, budget: MemoryBudget) -> Any:
 
 def _is_big_endian(content: FileBytes, order: Member | None) -> bool:
     if order is None:
-        return False
+        return is_big_unless_said()
     name = content.read(order.start, min(order.length, 10))
     if name not in (b"little", b"big"):
         raise refuse(f"the file's bytes are in the order {name!r}; known are little and big")

@@ -9,7 +9,13 @@ from pathlib import Path
 import pytest
 
 import minitorch_compile as torch
-from minitorch_compile.serialization import UnreadableFileError, load
+from minitorch_compile.serialization import (
+    LoadEndianness,
+    UnreadableFileError,
+    get_default_load_endianness,
+    load,
+    set_default_load_endianness,
+)
 
 from .hostile import archive, number, numbers, storage, tensor
 
@@ -119,6 +125,23 @@ def test_other_orders_of_bytes_are_read_or_named() -> None:
     assert load(io.BytesIO(archive(pickled, {"data/0": raw, "byteorder": b"big"}))).item() == 1 + 2j
     with pytest.raises(UnreadableFileError, match="order"):
         load(io.BytesIO(archive(pickled, {"data/0": raw, "byteorder": b"middle"})))
+
+
+def test_an_order_of_bytes_for_files_that_do_not_say_theirs() -> None:
+    pickled = tensor(number(0), numbers(2), numbers(1), storage("torch.ShortStorage", elements=2))
+    unsaid, said = ({"data/0": b"\0\1\0\2", **more} for more in ({}, {"byteorder": b"little"}))
+    found = []
+    try:
+        for order in (None, LoadEndianness.BIG, LoadEndianness.LITTLE, LoadEndianness.NATIVE):
+            set_default_load_endianness(order)
+            assert get_default_load_endianness() is order
+            found.append([load(io.BytesIO(archive(pickled, files))).tolist() for files in (unsaid, said)])
+    finally:
+        set_default_load_endianness(None)
+    turned = [[256, 512], [256, 512]]
+    assert found == [turned, [[1, 2], [256, 512]], turned, turned]
+    with pytest.raises(TypeError, match="Invalid argument type in function set_default_load_endianness"):
+        set_default_load_endianness("big")  # type: ignore[arg-type]
 
 
 def test_tensors_of_a_zip_file_can_be_mapped(tmp_path: Path) -> None:
