@@ -49,6 +49,10 @@ WRONG_ONCE = {
     ),
     "random numbers of nothing": (on(np.ones((2, 0))), lambda x: (torch.rand(x.shape) + x, F.dropout(x, 0.5))),
     "nothing in numbers of two bytes": (on(np.zeros(0)), lambda x: (x.bfloat16().flip(0), x.half().flip(0))),
+    "a window that was computed while it was traced": (
+        on(np.ones(6)),
+        lambda x: (x * torch.kaiser_window(6), torch.kaiser_window(5, periodic=False)),
+    ),
     "a sum of nothing": (on(np.zeros(0)), lambda x: (torch.cat([x, x]).sum(0),)),
 }
 
