@@ -19,6 +19,7 @@ from typing import Any
 from minitorch_compile.cuda.runtime import find, required
 from minitorch_compile.cuda_runtime.allocator import CachingAllocator
 from minitorch_compile.cuda_runtime.errors import OutOfMemoryError
+from minitorch_compile.cuda_runtime.memory_summary import memory_summary as _summary
 
 
 def _allocator(device: Any = None) -> CachingAllocator:
@@ -72,58 +73,10 @@ def memory_snapshot(mempool_id: Any = None, include_traces: bool = True) -> list
     return [segment for allocator in required().allocators for segment in allocator.snapshot()]
 
 
-ROWS = (
-    ("Allocated memory", "allocated_bytes", True),
-    ("Active memory", "active_bytes", True),
-    ("Requested memory", "requested_bytes", True),
-    ("GPU reserved memory", "reserved_bytes", True),
-    ("Non-releasable memory", "inactive_split_bytes", True),
-    ("Allocations", "allocation", False),
-    ("Active allocs", "active", False),
-    ("GPU reserved segments", "segment", False),
-    ("Non-releasable allocs", "inactive_split", False),
-)
-
-
 def memory_summary(device: Any = None, abbreviated: bool = False) -> str:
     """The figures as a table, in all and by pool; `abbreviated`: in all. AssertionError without a GPU."""
-    runtime = required()
-    index = runtime.index_of(device)
-    figures = runtime.allocators[index].memory_stats()
-    counts = f"CUDA OOMs: {figures.get('num_ooms', 0)}", f"cudaMalloc retries: {figures.get('num_alloc_retries', 0)}"
-    lines = [
-        f"PyTorch CUDA memory summary, device ID {index}",
-        "  |  ".join(counts),
-        f"{'Metric':<22}{'Cur Usage':>14}{'Peak Usage':>14}{'Tot Alloc':>14}{'Tot Freed':>14}",
-    ]
-    for title, name, is_bytes in ROWS:
-        if f"{name}.all.current" not in figures:
-            continue
-        pools = (
-            (("all", title),)
-            if abbreviated
-            else (("all", title), ("large_pool", "  from large pool"), ("small_pool", "  from small pool"))
-        )
-        for pool, label in pools:
-            values = [figures[f"{name}.{pool}.{part}"] for part in ("current", "peak", "allocated", "freed")]
-            texts = [_readable(value) if is_bytes else str(value) for value in values]
-            lines.append(f"{label:<22}" + "".join(f"{text:>14}" for text in texts))
-    width = max(map(len, lines))
-    rule = "=" * width
-    return "\n".join([rule, lines[0].center(width), "-" * width, lines[1].center(width), rule, *lines[2:], rule]) + "\n"
-
-
-def _readable(nbytes: int) -> str:
-    """In the largest unit of which there are enough.
-
-    >>> _readable(100), _readable(5 << 20)
-    ('100 B', '5120 KiB')
-    """
-    units = ["B", "KiB", "MiB", "GiB", "TiB"]
-    while abs(nbytes) >= 10 * 1024 and len(units) > 1:
-        nbytes //= 1024
-        units.pop(0)
-    return f"{nbytes} {units[0]}"
+    index = required().index_of(device)
+    return _summary(_allocator(index).memory_stats(), index, abbreviated)
 
 
 def mem_get_info(device: Any = None) -> tuple[int, int]:

@@ -42,6 +42,7 @@ class Runtime:
         self.driver = driver
         count = driver.device_count()
         self.devices = tuple(Device("cuda", index) for index in range(count))
+        self._default_streams = tuple(map(StreamHandle, range(count)))
         self.allocators = tuple(CachingAllocator(driver, index) for index in range(count))
         seed = default_generator.initial_seed()
         self.generators = tuple(Generator(device).manual_seed(seed) for device in self.devices)
@@ -75,7 +76,7 @@ class Runtime:
     def current_stream(self, index: int | None = None) -> StreamHandle:
         """Where this thread's work on a GPU goes."""
         index = self._thread.device if index is None else index
-        return self._thread.streams.get(index) or StreamHandle(index)
+        return self._thread.streams.get(index) or self._default_streams[index]
 
     def set_stream(self, stream: StreamHandle) -> None:
         self._thread.streams[stream.device] = stream

@@ -39,6 +39,7 @@ class CudaBindingsDriver:
         self._contexts: dict[int, Any] = {}
         # Looked up once: these are asked for at every turn.
         self._succeeded, self._not_ready = self._cuda.CUresult.CUDA_SUCCESS, self._cuda.CUresult.CUDA_ERROR_NOT_READY
+        self._launch, self._set_current = self._cuda.cuLaunchKernel, self._cuda.cuCtxSetCurrent
         try:
             self._call("cuInit", 0)
         except CudaError as error:
@@ -65,7 +66,9 @@ class CudaBindingsDriver:
         context = self._contexts.get(device)
         if context is None:
             context = self._contexts[device] = self._call("cuDevicePrimaryCtxRetain", self._call("cuDeviceGet", device))
-        self._call("cuCtxSetCurrent", context)
+        error = self._set_current(context)[0]
+        if error != self._succeeded:
+            self._fail("cuCtxSetCurrent", error)
         return context
 
     # ------------------------------------------------------------------------------------------ devices
@@ -213,10 +216,12 @@ class CudaBindingsDriver:
         self._enter(device)
         return self._call("cuModuleGetFunction", self._call("cuModuleLoadData", image + b"\0"), entry)
 
-    def launch_kernel(self, kernel: Any, blocks: int, threads: int, arguments: Any, stream: StreamHandle) -> None:
-        """Puts a kernel into a stream; `arguments` are a tuple of values, and one of their ctypes."""
+    def launch_kernel(self, kernel: Any, blocks: int, threads: int, arguments: int, stream: StreamHandle) -> None:
+        """Puts a kernel into a stream; `arguments` is the address of a table with the addresses of its parameters."""
         self._enter(stream.device)
-        self._call("cuLaunchKernel", kernel, blocks, 1, 1, threads, 1, 1, 0, stream.handle, arguments, 0)
+        error = self._launch(kernel, blocks, 1, 1, threads, 1, 1, 0, stream.handle, arguments, 0)[0]
+        if error != self._succeeded:
+            self._fail("cuLaunchKernel", error)
 
 
 def _bindings() -> ModuleType:

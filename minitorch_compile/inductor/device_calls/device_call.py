@@ -5,18 +5,19 @@ Everything that the sizes say is worked out once, so a call allocates results, a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from minitorch_compile.cuda.device_block import DeviceBlock
 from minitorch_compile.cuda.runtime import Runtime
-from minitorch_compile.inductor.device_calls.launcher import SIZE, Kernel, Launcher, Pointer
+from minitorch_compile.inductor.device_calls.launcher import SIZE, STATUS, Kernel, Launcher
+from minitorch_compile.inductor.device_calls.launcher import Launch as Launching
 from minitorch_compile.inductor.device_calls.lifted_kernel import LiftedKernel, write_lifted_kernel
 from minitorch_compile.inductor.device_calls.one_op_graph import NoKernelError
 from minitorch_compile.inductor.ir.buffer import Buffer
+from minitorch_compile.inductor.runtime.tensor_call import index_error
 from minitorch_compile.inductor.schedule.group import Group
 from minitorch_compile.inductor.schedule.schedule import Schedule
 from minitorch_compile.tensor.memory.device_storage import DeviceStorage
@@ -31,12 +32,10 @@ Compile = Callable[[LiftedKernel], Kernel]
 
 @dataclass
 class Launch:
-    """A compiled kernel; `buffers` for its pointers, then the numbers that follow them."""
+    """A kernel that waits for its pointers, and the places of their buffers in a call's memory."""
 
-    kernel: Kernel
-    buffers: list[Buffer]
-    numbers: list[Any]
-    blocks: int
+    launch: Launching
+    places: list[int]
     uses_status: bool
 
 
@@ -50,36 +49,35 @@ class DeviceCall:
         self.inputs, self.outputs = graph.inputs, graph.outputs
         if any(view.buffer in self.inputs for view in self.outputs):
             raise NoKernelError("it gives back what it was given")
-        self.launches: list[Launch] = []
-        for step in schedule.steps:
-            assert isinstance(step, Group)
-            self.launches.append(_launch(write_lifted_kernel(step, schedule.internal), launcher, compile))
-        used = dict.fromkeys(buffer for launch in self.launches for buffer in launch.buffers)
-        self.made = [b for b in dict.fromkeys([*used, *(v.buffer for v in self.outputs)]) if b not in self.inputs]
+        kernels = [write_lifted_kernel(step, schedule.internal) for step in schedule.steps if isinstance(step, Group)]
+        used = [buffer for kernel in kernels for buffer in kernel.source.buffers]
+        made = [b for b in dict.fromkeys([*used, *(v.buffer for v in self.outputs)]) if b not in self.inputs]
+        places = {buffer: place for place, buffer in enumerate([*self.inputs, *made])}
+        self.sizes = [buffer.nbytes for buffer in made]
+        self.launches = [_launch(kernel, places, launcher, compile) for kernel in kernels]
+        self.results = [
+            (places[v.buffer] - len(self.inputs), v.offset, Size(v.sizes), tuple(v.strides), v.buffer.dtype)
+            for v in self.outputs
+        ]
 
     def __call__(self, runtime: Runtime, index: int, tensors: Sequence[TensorBase]) -> tuple[TensorBase, ...]:
-        memory = {
-            buffer: Pointer(address_of(x), buffer.length, buffer.dtype.numpy)
-            for buffer, x in zip(self.inputs, tensors, strict=True)
-        }
-        blocks = {}
-        for buffer in self.made:
-            block = blocks[buffer] = DeviceBlock(runtime, index, buffer.nbytes)
-            memory[buffer] = Pointer(block.address, buffer.length, buffer.dtype.numpy)
+        memory = list(map(address_of, tensors))
+        blocks = [DeviceBlock(runtime, index, nbytes) for nbytes in self.sizes]
+        memory += [block.address for block in blocks]
         stream = runtime.current_stream(index)
         for launch in self.launches:
-            arguments: list[Any] = [memory[buffer] for buffer in launch.buffers]
-            arguments += launch.numbers
+            addresses = [memory[place] for place in launch.places]
             if launch.uses_status:
-                _launch_checked(launch, arguments, runtime, index)
+                _launch_checked(launch, addresses, runtime, index)
             else:
-                launch.kernel(launch.blocks, arguments, stream)
-        storages = {buffer: DeviceStorage(block) for buffer, block in blocks.items()}
+                launch.launch(addresses, stream)
         where = runtime.devices[index]
-        return tuple(
-            from_parts(storages[v.buffer], v.offset, Size(v.sizes), tuple(v.strides), v.buffer.dtype, where)
-            for v in self.outputs
-        )
+        storages: dict[int, DeviceStorage] = {}
+        results = []
+        for place, offset, sizes, strides, element in self.results:
+            storage = storages.get(place) or storages.setdefault(place, DeviceStorage(blocks[place]))
+            results.append(from_parts(storage, offset, sizes, strides, element, where))
+        return tuple(results)
 
 
 def address_of(x: TensorBase) -> int:
@@ -93,32 +91,31 @@ def kinds_of(kernel: LiftedKernel) -> list[str]:
     elements = {name: b.dtype for name, b in zip(kernel.source.names, kernel.source.buffers)}
     pointers = ["uint8" if dtype is bool_ else dtype.name for dtype in elements.values()]
     numbers = [f"={dtype.name}" for _, dtype in kernel.numbers.values()]
-    status = ["int64"] if kernel.source.uses_status else []
+    status = [STATUS] if kernel.source.uses_status else []
     return [*pointers, *[SIZE] * len(kernel.source.sizes), *numbers, *status]
 
 
-def _launch(kernel: LiftedKernel, launcher: Launcher, compile: Compile) -> Launch:
+def _launch(kernel: LiftedKernel, places: Mapping[Buffer, int], launcher: Launcher, compile: Compile) -> Launch:
     source = kernel.source
-    by_name = dict(zip(source.names, source.buffers))
+    buffers = list(dict(zip(source.names, source.buffers)).values())
     blocks = source.extent if kernel.per_block else -(-source.extent // launcher.threads)
-    return Launch(
-        compile(kernel),
-        list(by_name.values()),
-        [*source.sizes.values(), *(value for value, _ in kernel.numbers.values())],
-        max(1, min(blocks, launcher.most_blocks)),
-        source.uses_status,
-    )
+    reaches = [(buffer.length, memory_dtype(buffer)) for buffer in buffers]
+    reaches += [(STATUS_BYTES // 8, np.dtype(np.int64))] if source.uses_status else []
+    numbers = [*source.sizes.values(), *(value for value, _ in kernel.numbers.values())]
+    launch = compile(kernel)(max(1, min(blocks, launcher.most_blocks)), reaches, numbers)
+    return Launch(launch, [places[buffer] for buffer in buffers], source.uses_status)
 
 
-def _launch_checked(launch: Launch, arguments: list[Any], runtime: Runtime, index: int) -> None:
+def memory_dtype(buffer: Buffer) -> np.dtype:
+    """What a buffer's elements are in memory: truth values are bytes."""
+    return np.dtype(np.uint8) if buffer.dtype is bool_ else buffer.dtype.numpy
+
+
+def _launch_checked(launch: Launch, addresses: list[int], runtime: Runtime, index: int) -> None:
     """Launches a kernel that reads through indices, and waits, to raise IndexError for one out of range."""
-    from minitorch_compile.inductor.runtime.tensor_call import index_error
-
     status = DeviceBlock(runtime, index, STATUS_BYTES)
     status.write(0, np.zeros(STATUS_BYTES, np.uint8))
-    launch.kernel(
-        launch.blocks, [*arguments, Pointer(status.address, 3, np.dtype(np.int64))], runtime.current_stream(index)
-    )
+    launch.launch([*addresses, status.address], runtime.current_stream(index))
     reported = status.read(0, STATUS_BYTES).view(np.int64)
     if reported[0]:
         raise index_error(reported)

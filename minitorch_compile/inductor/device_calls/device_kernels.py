@@ -81,7 +81,7 @@ class DeviceKernels:
         text = f"def {source.title}({parameters}):\n{textwrap.indent(source.body, '    ')}\n"
         key = f"{kinds}\n{text}"
         if key not in self.compiled:
-            self.compiled[key] = self.launcher.compile(text, source.title, self.launcher.threads, kinds)
+            self.compiled[key] = self.launcher.compile(text, source.title, kinds)
         return self.compiled[key]
 
 

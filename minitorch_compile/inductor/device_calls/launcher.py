@@ -1,13 +1,15 @@
 """Who compiles the text of a kernel, and launches it: a GPU by way of Numba, or the simulator.
 
-A kernel is a Python function over pointers, sizes and numbers; its text is what it is known by.
+A kernel is a Python function over pointers, sizes and numbers; its text is what it is known by. What stays the same
+from call to call is said once, when a launch is prepared.
 
 >>> from minitorch_compile.cuda_runtime.fake_driver import FakeDriver
 >>> driver = FakeDriver()
 >>> memory = driver.allocate(0, 8)
 >>> text = "def kernel(out, n):\\n    for i in range(cuda.grid(1), n, cuda.gridsize(1)):\\n        out[i] = i * i"
->>> kernel = SimulatedLauncher(driver).compile(text, "kernel", 4, ["int32", SIZE])
->>> kernel(1, [Pointer(memory, 2, np.dtype(np.int32)), 2], StreamHandle(0))
+>>> kernel = SimulatedLauncher(driver).compile(text, "kernel", ["int32", SIZE])
+>>> launch = kernel(1, [(2, np.dtype(np.int32))], [2])
+>>> launch([memory], StreamHandle(0))
 >>> driver.bytes_at(memory, 8).view(np.int32).tolist()
 [0, 1]
 """
@@ -15,7 +17,7 @@ A kernel is a Python function over pointers, sizes and numbers; its text is what
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -37,16 +39,9 @@ inf, nan, minus_nan, THREADS = math.inf, math.nan, -math.nan, {threads}
 
 """
 
-
-class Pointer(NamedTuple):
-    """Where elements begin, how many a kernel may reach, and what they are."""
-
-    address: int
-    length: int
-    element: np.dtype
-
-
-Kernel = Callable[[int, Sequence[Any], StreamHandle], None]  # blocks, arguments, stream
+Reach = tuple[int, np.dtype]  # how many elements a kernel may reach from a pointer, and what they are
+Launch = Callable[[Sequence[int], StreamHandle], None]  # addresses for the pointers
+Kernel = Callable[[int, Sequence[Reach], Sequence[Any]], Launch]  # blocks, the pointers' reach, sizes and numbers
 
 
 class Launcher(Protocol):
@@ -55,8 +50,9 @@ class Launcher(Protocol):
     threads: int
     most_blocks: int
 
-    def compile(self, text: str, name: str, threads: int, parameters: Sequence[str]) -> Kernel:
-        """A kernel from the text of its function, whose parameters are of these kinds."""
+    def compile(self, text: str, name: str, parameters: Sequence[str]) -> Kernel:
+        """A kernel from the text of its function, whose parameters are of these kinds, pointers first. One that takes
+        a `status` has it last, a pointer for three int64."""
 
 
 class SimulatedLauncher:
@@ -67,23 +63,43 @@ class SimulatedLauncher:
     def __init__(self, driver: FakeDriver) -> None:
         self.driver = driver
 
-    def compile(self, text: str, name: str, threads: int, parameters: Sequence[str]) -> Kernel:
+    def compile(self, text: str, name: str, parameters: Sequence[str]) -> Kernel:
         from minitorch_compile.cuda_simulator import simulate
 
-        function = function_from_source(HEADER.format(threads=threads) + text, name, {})
+        function = function_from_source(HEADER.format(threads=self.threads) + text, name, {})
+        kinds = [kind for kind in parameters if not is_pointer(kind)]
 
-        def launch(blocks: int, arguments: Sequence[Any], stream: StreamHandle) -> None:
-            values = [self.argument(value, kind) for value, kind in zip(arguments, parameters, strict=True)]
-            self.driver.launch(lambda: _simulated(simulate(function)[blocks, threads], values), stream)
+        def prepared(blocks: int, reaches: Sequence[Reach], numbers: Sequence[Any]) -> Launch:
+            values = [np.dtype(number_kind(kind)).type(number) for kind, number in zip(kinds, numbers, strict=True)]
+            kernel = simulate(function)[blocks, self.threads]
 
-        return launch
+            def launch(addresses: Sequence[int], stream: StreamHandle) -> None:
+                arrays = [self.array(address, *reach) for address, reach in zip(addresses, reaches, strict=True)]
+                status = arrays[len(parameters) - len(kinds) - 1 :] if parameters[-1] == STATUS else []
+                pointers = arrays[: len(arrays) - len(status)]
+                self.driver.launch(lambda: _run(kernel, [*pointers, *values, *status]), stream)
 
-    def argument(self, value: Any, kind: str) -> Any:
-        if isinstance(value, Pointer):
-            nbytes = value.length * value.element.itemsize
-            return np.frombuffer(memoryview(self.driver.bytes_at(value.address, nbytes)), value.element)  # type: ignore[arg-type]
-        return np.int64(value) if kind == SIZE else np.dtype(kind.removeprefix("=")).type(value)
+            return launch
+
+        return prepared
+
+    def array(self, address: int, length: int, element: np.dtype) -> np.ndarray:
+        """The elements that a pointer reaches, as an array that is no part of another one."""
+        memory: Any = memoryview(self.driver.bytes_at(address, length * element.itemsize))  # type: ignore[arg-type]
+        return np.frombuffer(memory, element)
 
 
-def _simulated(kernel: Callable[..., Any], values: Sequence[Any]) -> None:
+STATUS = "status"  # the kind of the last parameter, of a kernel that reads through indices
+
+
+def is_pointer(kind: str) -> bool:
+    return kind != SIZE and not kind.startswith("=")
+
+
+def number_kind(kind: str) -> str:
+    """The dtype name of a parameter that is no pointer."""
+    return "int64" if kind == SIZE else kind.removeprefix("=")
+
+
+def _run(kernel: Callable[..., Any], values: Sequence[Any]) -> None:
     kernel(*values)

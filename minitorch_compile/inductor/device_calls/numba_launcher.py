@@ -1,13 +1,16 @@
 """Kernels compiled by numba-cuda and launched by CUDA's driver, without Numba's dispatcher in between.
 
 Numba makes PTX of the kernel's text; the driver makes machine code of that, and keeps it in its own cache. Parameters
-are bare pointers, 64-bit sizes and numbers, so a launch is one call of the driver with a tuple of values.
+are bare pointers, 64-bit sizes and numbers. Each has eight bytes in a buffer that is filled when a launch is prepared;
+a launch writes the pointers, and is one call of the driver.
 """
 
 from __future__ import annotations
 
 import ctypes
 import re
+import struct
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,19 +18,18 @@ import numpy as np
 
 from minitorch_compile.cuda_runtime.driver import Driver, StreamHandle
 from minitorch_compile.generated_source import function_from_source
-from minitorch_compile.inductor.device_calls.launcher import HEADER, SIZE, Kernel
+from minitorch_compile.inductor.device_calls.launcher import (
+    HEADER,
+    STATUS,
+    Kernel,
+    is_pointer,
+    number_kind,
+)
 
 BLOCKS_PER_MULTIPROCESSOR = 8
-
-CTYPES = {
-    "float64": ctypes.c_double,
-    "float32": ctypes.c_float,
-    "int64": ctypes.c_int64,
-    "int32": ctypes.c_int32,
-    "int16": ctypes.c_int16,
-    "int8": ctypes.c_int8,
-    "uint8": ctypes.c_uint8,
-}
+WORD = 8  # bytes of the buffer for each parameter
+ADDRESS = 1  # in its place below
+STATUS_WORDS = (0, 0, 3, 8, ADDRESS, 3, 8)  # two owners, elements, bytes of each, where, size and stride
 
 
 class NumbaLauncher:
@@ -39,26 +41,64 @@ class NumbaLauncher:
         self.driver: Any = driver
         self.most_blocks = driver.properties(0).multi_processor_count * BLOCKS_PER_MULTIPROCESSOR
 
-    def compile(self, text: str, name: str, threads: int, parameters: Sequence[str]) -> Kernel:
+    def compile(self, text: str, name: str, parameters: Sequence[str]) -> Kernel:
         """A kernel; it is loaded on each device where it is launched first."""
-        function = function_from_source(HEADER.format(threads=threads) + text, name, {})
+        function = function_from_source(HEADER.format(threads=self.threads) + text, name, {})
         properties = self.driver.properties(0)
         image = ptx_of(function, parameters, (properties.major, properties.minor))
-        entry = entry_of(image)
-        types = tuple(ctypes.c_void_p if is_pointer(kind) else CTYPES[number_kind(kind)] for kind in parameters)
-        numbers = [None if is_pointer(kind) else np.dtype(number_kind(kind)).type for kind in parameters]
-        loaded: dict[int, int] = {}
+        loaded = LoadedKernel(self.driver, image, self.threads)
+        return lambda blocks, reaches, numbers: PreparedLaunch(loaded, blocks, parameters, numbers)
 
-        def launch(blocks: int, arguments: Sequence[Any], stream: StreamHandle) -> None:
-            handle = loaded.get(stream.device)
-            if handle is None:
-                handle = loaded[stream.device] = self.driver.load_kernel(stream.device, image, entry)
-            values = tuple(
-                value.address if number is None else number(value).item() for value, number in zip(arguments, numbers)
-            )
-            self.driver.launch_kernel(handle, blocks, threads, (values, types), stream)
 
-        return launch
+class LoadedKernel:
+    """A kernel's PTX, and its handle on each device where it was launched."""
+
+    def __init__(self, driver: Any, image: bytes, threads: int) -> None:
+        self.driver, self.image, self.threads = driver, image, threads
+        self.entry = entry_of(image)
+        self.handles: dict[int, Any] = {}
+
+    def handle(self, device: int) -> Any:
+        if device not in self.handles:
+            self.handles[device] = self.driver.load_kernel(device, self.image, self.entry)
+        return self.handles[device]
+
+
+class PreparedLaunch:
+    """The buffer that a kernel's parameters are read from: numbers are in it already, a call writes the pointers.
+
+    A status is an array of Numba's, since atomic operations want one: seven words, the fifth of which is its address.
+    """
+
+    def __init__(self, loaded: LoadedKernel, blocks: int, parameters: Sequence[str], numbers: Sequence[Any]) -> None:
+        self.loaded, self.blocks = loaded, blocks
+        checked = parameters[-1] == STATUS
+        plain = parameters[:-1] if checked else parameters
+        words = len(plain) + (len(STATUS_WORDS) if checked else 0)
+        self.buffer = ctypes.create_string_buffer(WORD * words)
+        start = ctypes.addressof(self.buffer)
+        self.table = (ctypes.c_void_p * words)(*(start + WORD * place for place in range(words)))
+        self.where = ctypes.addressof(self.table)
+        places = [place for place, kind in enumerate(plain) if not is_pointer(kind)]
+        for place, number in zip(places, numbers, strict=True):
+            value = np.dtype(number_kind(plain[place])).type(number).tobytes()
+            self.buffer[WORD * place : WORD * place + len(value)] = value
+        self.pointers = struct.Struct(f"{len(plain) - len(places)}Q")
+        self.status: int | None = None
+        if checked:
+            struct.pack_into("7Q", self.buffer, WORD * len(plain), *STATUS_WORDS)
+            self.status = WORD * (len(plain) + STATUS_WORDS.index(ADDRESS))
+        self.turn = threading.Lock()
+
+    def __call__(self, addresses: Sequence[int], stream: StreamHandle) -> None:
+        loaded = self.loaded
+        handle = loaded.handles.get(stream.device) or loaded.handle(stream.device)
+        with self.turn:  # the driver has read the buffer when it returns
+            if self.status is not None:
+                struct.pack_into("Q", self.buffer, self.status, addresses[-1])
+                addresses = addresses[:-1]
+            self.pointers.pack_into(self.buffer, 0, *addresses)
+            loaded.driver.launch_kernel(handle, self.blocks, loaded.threads, self.where, stream)
 
 
 def entry_of(image: bytes) -> bytes:
@@ -68,24 +108,17 @@ def entry_of(image: bytes) -> bytes:
     return found[1]
 
 
-def is_pointer(kind: str) -> bool:
-    return kind != SIZE and not kind.startswith("=")
-
-
-def number_kind(kind: str) -> str:
-    """The dtype name of a parameter that is no pointer."""
-    return "int64" if kind == SIZE else kind.removeprefix("=")
-
-
 def ptx_of(function: Any, parameters: Sequence[str], capability: tuple[int, int]) -> bytes:
     """The PTX of a kernel whose parameters are of these kinds."""
     from numba import cuda, types
 
-    signature = types.void(
-        *(
-            types.CPointer(getattr(types, kind)) if is_pointer(kind) else getattr(types, number_kind(kind))
-            for kind in parameters
-        )
-    )
+    def type_of(kind: str) -> Any:
+        if kind == STATUS:
+            return types.Array(types.int64, 1, "C")
+        if is_pointer(kind):
+            return types.CPointer(getattr(types, kind))
+        return getattr(types, number_kind(kind))
+
+    signature = types.void(*map(type_of, parameters))
     text, _ = cuda.compile(function, signature, device=False, abi="numba", cc=capability, output="ptx")
     return text.encode()
