@@ -39,7 +39,6 @@ class CudaBindingsDriver:
         self._contexts: dict[int, Any] = {}
         # Looked up once: these are asked for at every turn.
         self._succeeded, self._not_ready = self._cuda.CUresult.CUDA_SUCCESS, self._cuda.CUresult.CUDA_ERROR_NOT_READY
-        self._launch, self._set_current = self._cuda.cuLaunchKernel, self._cuda.cuCtxSetCurrent
         try:
             self._call("cuInit", 0)
         except CudaError as error:
@@ -66,7 +65,7 @@ class CudaBindingsDriver:
         context = self._contexts.get(device)
         if context is None:
             context = self._contexts[device] = self._call("cuDevicePrimaryCtxRetain", self._call("cuDeviceGet", device))
-        error = self._set_current(context)[0]
+        error = self._cuda.cuCtxSetCurrent(context)[0]
         if error != self._succeeded:
             self._fail("cuCtxSetCurrent", error)
         return context
@@ -219,7 +218,7 @@ class CudaBindingsDriver:
     def launch_kernel(self, kernel: Any, blocks: int, threads: int, arguments: int, stream: StreamHandle) -> None:
         """Puts a kernel into a stream; `arguments` is the address of a table with the addresses of its parameters."""
         self._enter(stream.device)
-        error = self._launch(kernel, blocks, 1, 1, threads, 1, 1, 0, stream.handle, arguments, 0)[0]
+        error = self._cuda.cuLaunchKernel(kernel, blocks, 1, 1, threads, 1, 1, 0, stream.handle, arguments, 0)[0]
         if error != self._succeeded:
             self._fail("cuLaunchKernel", error)
 
