@@ -35,6 +35,7 @@ __all__ = [
     "DisableTorchFunctionSubclass",
     "_ExcludeDispatchKeyGuard",
     "_disabled_torch_function_impl",
+    "TensorType",
     "_LinAlgError",
     "_are_functorch_transforms_active",
     "_functorch",
@@ -46,6 +47,18 @@ __all__ = [
 
 def _log_api_usage_once(event: str) -> None:
     """Nothing: PyTorch tells a logger of the program's operator, if there is one, that the program uses this."""
+
+
+class TensorType:
+    """TorchScript's type of tensors, which programs write in annotations."""
+
+    @classmethod
+    def get(cls) -> "TensorType":
+        """The type."""
+        return cls()
+
+    def __repr__(self) -> str:
+        return "Tensor"
 
 
 def _are_functorch_transforms_active() -> bool:

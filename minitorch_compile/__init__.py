@@ -64,6 +64,7 @@ from minitorch_compile import (
     version,
     xpu,
 )
+from minitorch_compile._C import TensorType
 from minitorch_compile.accelerator import Event, Stream, get_device_module
 from minitorch_compile.amp import (
     GradScaler,

@@ -61,6 +61,7 @@ from minitorch_compile import types as types
 from minitorch_compile import utils as utils
 from minitorch_compile import version as version
 from minitorch_compile import xpu as xpu
+from minitorch_compile._C import TensorType as TensorType
 from minitorch_compile.accelerator import Event as Event
 from minitorch_compile.accelerator import Stream as Stream
 from minitorch_compile.accelerator import get_device_module as get_device_module

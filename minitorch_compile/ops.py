@@ -47,6 +47,7 @@ from minitorch_compile.profiler import record_ops
 from minitorch_compile.tensor.dispatch.aten_names import AtenNamespace
 from minitorch_compile.tensor.dispatch.op import Op, table
 from minitorch_compile.tensor.dispatch.op_families import AliasOp
+from minitorch_compile.tensor.functions import aten_only  # noqa: F401  enters its functions
 from minitorch_compile.tensor.tensor_base import FakeDataError
 
 __all__ = ["load_library", "loaded_libraries", "where"]

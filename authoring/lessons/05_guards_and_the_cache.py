@@ -490,8 +490,8 @@ print(counter.frame_count, "graph:", counter.graphs[0].graph.compact())
 # %% [markdown]
 # Most storms have one of four causes, and you will meet them all. A counter, as here. A batch whose size differs, above
 # all the last one of an epoch, which is smaller: drop it, fill it up, or use symbols. An object made anew for every
-# call and guarded by identity, where equal contents would have done. And a function that is compiled inside a loop:
-# each call of `torch.compile` has a cache of its own, and a fresh cache is empty.
+# call and guarded by identity, where equal contents would have done. And a function that is made and compiled inside a
+# loop: each is another function with a cache of its own, and a fresh cache is empty.
 #
 # ## The package's own
 #

@@ -179,3 +179,14 @@ def test_state_dicts_by_the_names_of_parameters():
     torch.testing.assert_close(others.state[other[1].bias]["exp_avg"], adam.state[model[1].bias]["exp_avg"])
     with pytest.raises(NotImplementedError, match="submodules="):
         get_model_state_dict(model, submodules={model[0]})
+
+
+def test_what_only_aten_names_is_called_by_that_name():
+    aten, x = torch.ops.aten, torch.ones(2, 2)
+    assert aten.alias.default(x).data_ptr() == x.data_ptr() and aten._unsafe_view.default(x, [4]).shape == (4,)
+    assert aten._is_all_true(x == 1).item() and aten._local_scalar_dense.default(x[0, 0]) == 1
+    assert torch.equal(aten._sparse_addmm.default(x, x.to_sparse(), x, beta=2), x * 4)
+    assert aten.detach_.default(torch.ones(1, requires_grad=True) * 2).grad_fn is None
+    with pytest.raises(NotImplementedError, match="scatter_reduce"):
+        aten._sparse_mm_reduce_impl.default(x, x, "max")
+    assert repr(torch.TensorType.get()) == "Tensor"
