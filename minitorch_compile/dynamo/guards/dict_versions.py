@@ -81,7 +81,7 @@ def _events() -> WordOf | None:
 def dict_of(owner: Any) -> dict[str, Any] | None:
     """The dict with the owner's attributes, also a class's, which Python shows through a proxy; None if it has none of
     the usual kind."""
-    attributes = kept_by(owner) if isinstance(owner, TensorBase) else vars(owner)
+    attributes = kept_by(owner) if issubclass(type(owner), TensorBase) else vars(owner)
     if type(attributes) is MappingProxyType:
         (attributes,) = gc.get_referents(attributes)
     return attributes if type(attributes) is dict else None
