@@ -50,7 +50,7 @@ class CudaSpelling(CpuSpelling):
         return f"device_functions.{text}" if text.startswith("select(") else text
 
     def convert(self, operand: str, source: dtype, target: dtype) -> str:
-        if target is bool_ or source is target:
+        if target is bool_ or source is target or (source.is_floating_point and not target.is_floating_point):
             return super().convert(operand, source, target)
         return f"{target.name}({operand})"
 
