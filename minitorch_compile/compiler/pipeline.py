@@ -30,6 +30,7 @@ from minitorch_compile.aot.passes import custom_pass, prepare
 from minitorch_compile.aot.specialized_sizes import SpecializedGraphs, for_known_sizes
 from minitorch_compile.compile_progress import stage
 from minitorch_compile.compiler.backends import register_backend
+from minitorch_compile.compiler.device_graphs import call_by_call, in_main_memory, is_on_a_device
 from minitorch_compile.compiler.fallback import with_fallbacks
 from minitorch_compile.compiler.freezing import compile_frozen
 from minitorch_compile.compiler.pass_options import split_options
@@ -53,8 +54,8 @@ def eager(graph: GraphModule, example_inputs: list[Any]) -> Compiled:
     return graph
 
 
-register_backend(aot_eager)
-register_backend(for_known_sizes(aot_eager_decomp), name="aot_eager_decomp_partition")
+register_backend(in_main_memory(aot_eager))
+register_backend(in_main_memory(for_known_sizes(aot_eager_decomp)), name="aot_eager_decomp_partition")
 
 
 class Inductor:
@@ -68,6 +69,8 @@ class Inductor:
         self.pass_options, self.options = split_options(options or {})
 
     def __call__(self, graph: GraphModule, example_inputs: list[Any]) -> Compiled:
+        if is_on_a_device(graph, example_inputs):
+            return call_by_call(graph)
         if has_plain_calls(graph.graph):  # sizes that the data decide seldom come twice
             return CutAtData(graph, example_inputs, self, patience=1)
         if any(isinstance(x, SymInt) for x in example_inputs):

@@ -40,7 +40,7 @@ def unit_vectors(tensors: list[Any]) -> list[Any]:
     counts = [x.numel() for x in tensors]
     total, before, parts = sum(counts), 0, []
     for x, count in zip(tensors, counts):
-        rows = ops.eye(total, dtype=x.dtype)
+        rows = ops.eye(total, dtype=x.dtype, device=x.device)
         parts.append(ops.reshape(ops.narrow(rows, 1, before, count), (total, *x.shape)))
         before += count
     return parts

@@ -23,7 +23,10 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.tensor import Tensor
+from minitorch_compile.tensor.memory.device import CPU
+from minitorch_compile.tensor.memory.storage import Storage
 from minitorch_compile.tensor.memory.strides import contiguous_strides
+from minitorch_compile.tensor.tensor_base import from_parts
 
 Reference = dict[str, Any]
 
@@ -34,12 +37,27 @@ class SavedStorages:
     def __init__(self) -> None:
         self.groups: dict[int, list[tuple[Reference, Tensor, str]]] = {}
         self.arrays: dict[str, np.ndarray] = {}
+        self.copies: dict[tuple[Storage, np.dtype], Storage] = {}  # of the memory of devices
 
     def refer(self, tensor: Tensor, path: str) -> Reference:
         """What stands for a tensor; it is completed when all tensors are known."""
         reference: Reference = {"tensor": ""}
         self.groups.setdefault(id(tensor.storage.memory), []).append((reference, tensor, path or "tensor"))
         return reference
+
+    def on_host(self, tensor: Tensor) -> Tensor:
+        """A tensor whose elements are in main memory: of one on a device, over a copy of its memory. Those that share
+        memory share the copy."""
+        if tensor.storage.block is None:
+            return tensor
+        memory, element = tensor.storage.memory, tensor.dtype.numpy
+        if (memory, element) not in self.copies:
+            whole = memory.nbytes // element.itemsize * element.itemsize
+            self.copies[memory, element] = Storage(memory.block.read(0, whole).view(element))
+        copy: Tensor = from_parts(
+            self.copies[memory, element], tensor.offset, tensor.sizes, tensor.strides, tensor.dtype, CPU
+        )
+        return copy
 
     def refer_to_array(self, array: np.ndarray, path: str) -> str:
         """The name of an entry for a NumPy array."""

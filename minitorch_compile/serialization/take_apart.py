@@ -153,7 +153,7 @@ class _Taker:
                 raise TypeError(f"save: {self.where()} is a fake tensor, which has no data")
             node: Node = {"meta": [value.dtype.name, list(value.sizes), list(value.strides)]}
         else:
-            node = self.storages.refer(value.resolve_conj().resolve_neg(), self.name())
+            node = self.storages.refer(self.storages.on_host(value.resolve_conj().resolve_neg()), self.name())
         if isinstance(value, Parameter):
             node["parameter"] = value.requires_grad
         elif value.requires_grad:

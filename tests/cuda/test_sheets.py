@@ -11,7 +11,7 @@ SHEETS = sorted(path.stem for path in FOLDER.glob("*.txt"))
 
 
 def different(sheet: str, every: int) -> list[str]:
-    found = [(call, difference(call, *how)) for call, *how in cases([sheet], every)]
+    found = [(call, difference(call, layout, gradients)) for call, layout, gradients in cases([sheet], every)]
     return [f"{call.text}: {problem}" for call, problem in found if problem is not None]
 
 
