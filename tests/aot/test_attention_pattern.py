@@ -138,7 +138,8 @@ def outcome(program: Callable[..., Any]) -> list[np.ndarray]:
 
 
 def compare(program: Callable[..., Any]) -> str:
-    """Compiled as loops, the program is what it is plainly. What the pass said of it."""
+    """Compiled as loops, the program is what it is plainly. What the pass said of it, in a compilation of its own."""
+    torch.compiler.reset()
     with logs.capture("joint_graph_passes") as records, config.patch(verify_passes=True):
         came = outcome(torch.compile(program, backend="loops", fullgraph=True))
     for got, expected in zip(came, outcome(program), strict=True):

@@ -41,6 +41,9 @@ class CausalBias(Tensor):
         result.variant, result.seq_len_q, result.seq_len_kv = variant, seq_len_q, seq_len_kv
         return result
 
+    def __repr__(self) -> str:
+        return repr(self._materialize())
+
     def _materialize(self, device: Any = None) -> Any:
         """The mask as a plain tensor."""
         return _mask(self.variant, self.seq_len_q, self.seq_len_kv)
