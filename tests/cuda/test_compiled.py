@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import pickle
 from typing import Any
 
 import pytest
@@ -50,6 +51,11 @@ def test_saved_tensors_share_memory_as_they_did() -> None:
     assert found["whole"].device.type == "cpu" and found["whole"].tolist() == x.tolist()
     found["row"][0] = 7
     assert found["whole"][1, 0].item() == 7
+
+
+def test_pickles_are_refused_with_advice() -> None:
+    with pytest.raises(TypeError, match=r"a tensor on cuda:0 can't be pickled: take x.cpu\(\)"):
+        pickle.dumps(torch.ones(2, device="cuda"))
 
 
 def test_a_state_is_loaded_into_a_model_there() -> None:

@@ -62,6 +62,10 @@ class DeviceStorage(Storage):
     def __repr__(self) -> str:
         return f"DeviceStorage({self.block.nbytes} bytes on {self.device}, version={self.version})"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """TypeError: what is written to a file or sent to a process lies in main memory."""
+        raise TypeError(f"a tensor on {self.device} can't be pickled: take x.cpu(), or torch.save, which copies it")
+
     def __deepcopy__(self, memo: dict[int, Any]) -> DeviceStorage:
         copy = memo[id(self)] = DeviceStorage(self.block.copy(self.nbytes))
         return copy

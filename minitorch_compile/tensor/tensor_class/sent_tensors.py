@@ -45,7 +45,7 @@ def _reduced(x: Any) -> tuple[Any, ...]:
             " crossing process boundaries.  If you just want to transfer the data, call detach() on the tensor before"
             " serializing (e.g., putting it on the queue)."
         )
-    if x.is_sparse_layout or x.is_fake or x.storage.flips:
+    if x.is_sparse_layout or x.is_fake or x.storage.flips or x.storage.block is not None:
         return x.__reduce_ex__(2)
     share([x.storage])
     buffer = x.storage.buffer
