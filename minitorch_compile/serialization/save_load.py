@@ -17,6 +17,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
+from minitorch_compile.nn.module import Module
+from minitorch_compile.pytree import tree_map
 from minitorch_compile.serialization import safetensors_file, stored_zip, torch_file
 from minitorch_compile.serialization.file_bytes import FileBytes
 from minitorch_compile.serialization.memory_budget import MemoryBudget
@@ -24,7 +26,8 @@ from minitorch_compile.serialization.put_together import put_together
 from minitorch_compile.serialization.take_apart import take_apart
 from minitorch_compile.serialization.unreadable_file import refuse
 from minitorch_compile.serialization.whole_file import written_whole
-from minitorch_compile.tensor import device
+from minitorch_compile.tensor import Tensor, device
+from minitorch_compile.tensor.dispatch.accelerators import accelerators
 from minitorch_compile.tensor.tensor_base import wrap
 
 STRUCTURE = "minitorch_compile.structure"  # the key in safetensors' metadata
@@ -82,9 +85,9 @@ def load(
 
     No code in a file is ever run, whatever `weights_only` says; False, "I trust this file", allows whole modules of
     classes that are imported, and lifts the bound on the memory that names, numbers and containers may take: 64 MB more
-    than the file has bytes. `map_location` may say "cpu" in any of PyTorch's ways. `mmap=True` maps the file into
-    memory, to be read where it is looked at; what is written to such tensors stays out of the file. `pickle_module` and
-    `pickle_load_args` are accepted as PyTorch's callers may give them.
+    than the file has bytes. `map_location` may say "cpu" in any of PyTorch's ways, or name a GPU, where the tensors are
+    then. `mmap=True` maps the file into memory, to be read where it is looked at; what is written to such tensors stays
+    out of the file. `pickle_module` and `pickle_load_args` are accepted as PyTorch's callers may give them.
 
     UnreadableFileError, which is an UnpicklingError, a RuntimeError and a ValueError at once, for a file that is
     damaged, of none of these kinds, or calls for other than tensors and containers.
@@ -103,7 +106,8 @@ def load(
     with _opened(f) as file:
         content = FileBytes(file, bool(mmap))
         trusted = weights_only is False
-        return _read(content, MemoryBudget(None if trusted else content.size), trusted)
+        found = _read(content, MemoryBudget(None if trusted else content.size), trusted)
+    return _moved(found, map_location)
 
 
 def _read(content: FileBytes, budget: MemoryBudget, trusted: bool) -> Any:
@@ -141,13 +145,21 @@ def _from_safetensors(content: FileBytes, budget: MemoryBudget, trusted: bool) -
 
 
 def _check_location(map_location: Any) -> None:
-    """RuntimeError if the tensors are wanted on a GPU: they are in main memory."""
+    """RuntimeError if the tensors are wanted on a device that isn't there."""
     wanted = [] if callable(map_location) or map_location is None else [map_location]
     if isinstance(map_location, dict):
         wanted = list(map_location.values())
     for where in wanted:
-        if device(where).type != "cpu":
+        kind = device(where).type
+        if kind != "cpu" and not (kind in accelerators and accelerators[kind].is_available()):
             raise RuntimeError(f"load: there are no tensors on {where} here; use map_location='cpu'")
+
+
+def _moved(found: Any, map_location: Any) -> Any:
+    """What was read, with its tensors on the one device that they are wanted on. Files say nothing of devices."""
+    if not isinstance(map_location, (str, device)) or device(map_location).type == "cpu":
+        return found
+    return tree_map(lambda x: x.to(map_location) if isinstance(x, (Tensor, Module)) else x, found)
 
 
 @contextmanager

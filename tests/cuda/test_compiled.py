@@ -64,3 +64,7 @@ def test_a_state_is_loaded_into_a_model_there() -> None:
     torch.save(model.state_dict(), file)
     other.load_state_dict(torch.load(io.BytesIO(file.getvalue())))
     assert torch.equal(model.weight, other.weight) and other.weight.is_cuda
+    found = torch.load(io.BytesIO(file.getvalue()), map_location="cuda:1")
+    assert type(found).__name__ == "OrderedDict" and {x.get_device() for x in found.values()} == {1}
+    with pytest.raises(RuntimeError, match="no tensors on xpu here"):
+        torch.load(io.BytesIO(file.getvalue()), map_location="xpu")
