@@ -103,3 +103,30 @@ def test_tensors_of_a_runtime_that_was_left_keep_their_memory() -> None:
     with using(FakeDriver()):
         x = torch.ones(3, device="cuda")
     assert (x + 1).tolist() == [2, 2, 2]
+
+
+def test_the_accelerator_is_the_gpu() -> None:
+    accelerator = torch.accelerator
+    assert accelerator.is_available() and accelerator.device_count() == 2
+    assert accelerator.current_accelerator() == torch.device("cuda")
+    with accelerator.device_index(1):
+        assert accelerator.current_device_index() == 1 == torch.ones(1, device="cuda").get_device()
+    assert accelerator.current_device_index() == 0 and torch.get_device_module() is torch.cuda
+    accelerator.synchronize()
+    assert accelerator.current_stream() == torch.cuda.default_stream()
+    assert isinstance(torch.Stream("cuda"), torch.cuda.Stream) and isinstance(torch.Event("cuda"), torch.cuda.Event)
+    assert accelerator.memory_allocated() == torch.cuda.memory_allocated()
+    assert torch.float16 in accelerator.get_device_capability()["supported_dtypes"]
+
+
+def test_memory_waits_for_the_streams_that_were_named() -> None:
+    with using(FakeDriver(order="latest")):
+        x, side = torch.zeros(1000, device="cuda"), torch.cuda.Stream()
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            y = x + 1
+        x.record_stream(side)
+        address = x.data_ptr()
+        del x
+        assert torch.zeros(1000, device="cuda").data_ptr() != address
+        assert y.sum().item() == 1000

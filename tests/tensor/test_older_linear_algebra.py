@@ -23,6 +23,7 @@ def test_what_is_not_asked_for_is_empty():
 
 def test_reflections_are_those_of_householder_product():
     assert torch.equal(torch.orgqr(REFLECTIONS, TAU), torch.linalg.householder_product(REFLECTIONS, TAU))
+    assert torch.orgqr(REFLECTIONS, TAU).stride() == (1, len(REFLECTIONS))  # as PyTorch's
 
 
 def test_ormqr_multiplies_by_the_whole_of_q():

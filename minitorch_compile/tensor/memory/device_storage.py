@@ -46,6 +46,9 @@ class Block(Protocol):
     def copy(self, nbytes: int) -> Block:
         """Other memory of the same device that begins with these bytes; at least as many."""
 
+    def used_on(self, stream: Any) -> None:
+        """A stream other than the one it was made on works with it."""
+
 
 class DeviceStorage(Storage):
     """The memory of a device. It has bytes, not elements: `buffer` stays None, as there is nothing to look at."""

@@ -257,7 +257,7 @@ def linalg_householder_product(A: Tensor, tau: Tensor) -> Any:
     for i in range(tau.sizes[-1]):
         v = vectors[..., i : i + 1]
         product = product - tau[..., i : i + 1].unsqueeze(-1) * matmul(matmul(product, v), adjoint(v))
-    return product[..., :n]
+    return product[..., :n].mT.contiguous().mT  # column by column, as LAPACK leaves it
 
 
 @composite(torch=False)

@@ -177,6 +177,14 @@ class TensorConversions(TensorBase):
         """
         return on_device(self, "cuda" if device is None else device)
 
+    def record_stream(self, s: Any) -> None:
+        """Keeps the memory back, when it is freed, until what is in stream `s` now is done. RuntimeError for a tensor
+        that isn't on a GPU."""
+        block = self.storage.block
+        if block is None:
+            raise RuntimeError(f"record_stream: expected a tensor on a GPU, got one on {self.device}")
+        block.used_on(s.handle)
+
     def pin_memory(self, device: Any = None) -> Any:
         """RuntimeError: there is no GPU to pin memory for."""
         raise RuntimeError("pin_memory: there is no GPU to pin memory for; leave the call out")
