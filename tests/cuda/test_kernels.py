@@ -1,0 +1,69 @@
+"""Kernels of eager operations: one for all sizes of a kind of layout, and none that gives wrong numbers quietly."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import minitorch_compile as torch
+from minitorch_compile.cuda.runtime import Runtime
+from minitorch_compile.inductor.device_calls.device_kernels import DeviceKernels
+
+OPERATIONS = {
+    "pointwise": lambda x: torch.tanh(x) + 1.5 * x,
+    "broadcast": lambda x: x * x[:1] + x[:, :1],
+    "rows": lambda x: x.sum(1),
+    "columns": lambda x: x.amax(0),
+    "everything": lambda x: x.mean(),
+    "softmax": lambda x: torch.softmax(x, -1),
+    "transposed": lambda x: (x.t() + 1).contiguous(),
+    "pieces": lambda x: torch.cat([x[1:], x[:1]]),
+    "chosen": lambda x: torch.where(x > 0, x, 0.0).cumsum(1),
+}
+
+
+def kernels_of(runtime: Runtime) -> DeviceKernels:
+    torch.ones(1, device="cuda") + 1
+    kernels = runtime.kernels
+    assert isinstance(kernels, DeviceKernels)
+    return kernels
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_another_size_compiles_nothing(name: str, gpus: Runtime) -> None:
+    operation: Any = OPERATIONS[name]
+    kernels = kernels_of(gpus)
+    operation(torch.randn(3, 4, device="cuda"))
+    known = len(kernels.compiled)
+    for sizes in ((5, 7), (4, 3), (6, 6), (9, 2)):
+        x = torch.randn(sizes)
+        assert torch.allclose(operation(x.cuda()).cpu(), operation(x), rtol=1e-5, atol=1e-6)
+    assert len(kernels.compiled) == known
+
+
+def test_another_number_compiles_nothing(gpus: Runtime) -> None:
+    x, kernels = torch.ones(3, device="cuda"), kernels_of(gpus)
+    x + 2.5
+    known = len(kernels.compiled)
+    assert (x + 7.25).tolist() == [8.25] * 3 and len(kernels.compiled) == known
+
+
+def test_what_runs_in_main_memory_says_so_once(gpus: Runtime) -> None:
+    x = torch.tensor([3.0, 1.0, 2.0], device="cuda")
+    with pytest.warns(UserWarning, match="argsort on cuda is computed in main memory: what it compares depends"):
+        order = x.argsort()
+    assert order.tolist() == [1, 2, 0] and order.is_cuda
+    assert "argsort" in kernels_of(gpus).reasons
+
+
+def test_an_index_out_of_range_is_an_error() -> None:
+    x = torch.arange(3.0, device="cuda")
+    with pytest.raises(IndexError, match="5 is out of bounds"):
+        x[torch.tensor([0, 5], device="cuda")]
+    assert x[torch.tensor([-1], device="cuda")].tolist() == [2]
+
+
+def test_empty_tensors_launch_nothing() -> None:
+    x = torch.zeros(0, 3, device="cuda")
+    assert (x + 1).shape == (0, 3) and x.sum().item() == 0 and x.sum(0).tolist() == [0, 0, 0]
