@@ -20,7 +20,8 @@ tensor([2., 4.])
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import functools
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from minitorch_compile import config
@@ -30,7 +31,7 @@ from minitorch_compile.aot.passes import custom_pass, prepare
 from minitorch_compile.aot.specialized_sizes import SpecializedGraphs, for_known_sizes
 from minitorch_compile.compile_progress import stage
 from minitorch_compile.compiler.backends import register_backend
-from minitorch_compile.compiler.device_graphs import call_by_call, in_main_memory, is_on_a_device
+from minitorch_compile.compiler.device_graphs import call_by_call
 from minitorch_compile.compiler.fallback import with_fallbacks
 from minitorch_compile.compiler.freezing import compile_frozen
 from minitorch_compile.compiler.pass_options import split_options
@@ -44,6 +45,7 @@ from minitorch_compile.prims import aot_eager_decomp, decompose
 from minitorch_compile.prims.decompositions.attention import AS_PRIMS
 from minitorch_compile.symbolic import SymInt
 from minitorch_compile.tensor.grad_mode import is_grad_enabled
+from minitorch_compile.tensor.tensor_base import TensorBase
 
 Compiled = Callable[..., Any]
 
@@ -52,6 +54,25 @@ Compiled = Callable[..., Any]
 def eager(graph: GraphModule, example_inputs: list[Any]) -> Compiled:
     """The captured graph as it is, run call by call."""
     return graph
+
+
+def is_on_a_device(graph: GraphModule, example_inputs: Sequence[Any]) -> bool:
+    """Whether a tensor that the graph is given, has, or makes lies in the memory of a device."""
+    made = (node.meta.get("val") for node in graph.graph.nodes)
+    values = (*example_inputs, *graph.attributes.values(), *made)
+    return any(isinstance(x, TensorBase) and x.device.type not in ("cpu", "meta") for x in values)
+
+
+def in_main_memory(backend: Compiled) -> Compiled:
+    """The backend for graphs in main memory; others run call by call."""
+
+    @functools.wraps(backend)
+    def chosen(graph: GraphModule, example_inputs: list[Any], **options: Any) -> Any:
+        if is_on_a_device(graph, example_inputs):
+            return call_by_call(graph)
+        return backend(graph, example_inputs, **options)
+
+    return chosen
 
 
 register_backend(in_main_memory(aot_eager))

@@ -16,9 +16,9 @@ from typing import Any
 from minitorch_compile.cuda import runtime
 from minitorch_compile.cuda.device_block import DeviceBlock
 from minitorch_compile.tensor.dispatch.accelerators import accelerators, run_on_host
-from minitorch_compile.tensor.dispatch.argument_devices import all_tensors
 from minitorch_compile.tensor.dispatch.op import Op
 from minitorch_compile.tensor.memory.device import device as Device
+from minitorch_compile.tensor.tensor_base import TensorBase
 
 
 class CudaAccelerator:
@@ -37,14 +37,14 @@ class CudaAccelerator:
         found = runtime.required()
         return DeviceBlock(found, found.index_of(where), nbytes)
 
-    def run(self, op: Op, bound: Sequence[Any], where: Device) -> Any:
+    def run(self, op: Op, bound: Sequence[Any], tensors: Sequence[TensorBase], where: Device) -> Any:
         """By kernels, if the compiler is there and has some; else in main memory."""
         if where.type != "cuda" or not runtime.kernel_makers:
             return run_on_host(op, bound, where)
-        found = next(x.storage.block.runtime for x in all_tensors(bound) if x.storage.block is not None)
+        found = next(x.storage.block.runtime for x in tensors if x.storage.block is not None)
         if found.kernels is None:
             found.kernels = runtime.kernel_makers[0](found)
-        return found.kernels.run(op, bound, where)
+        return found.kernels.run(op, bound, tensors, where)
 
 
 accelerators["cuda"] = CudaAccelerator()

@@ -6,11 +6,12 @@ What there is no kernel for is computed in main memory, and says so once.
 >>> from minitorch_compile.cuda_runtime.fake_driver import FakeDriver
 >>> from minitorch_compile.tensor import ones, ops
 >>> with using(FakeDriver()) as runtime:
-...     kernels = DeviceKernels(runtime)
-...     a = kernels.run(ops.add, (ones(2, 3).cuda(), ones(3).cuda(), 1), runtime.devices[0])
-...     b = kernels.run(ops.add, (ones(4, 5).cuda(), ones(5).cuda(), 1), runtime.devices[0])
->>> a.sum().item(), b.shape, len(kernels.compiled)
-(12.0, torch.Size([4, 5]), 1)
+...     kernels, where = DeviceKernels(runtime), runtime.devices[0]
+...     for rows, columns in ((2, 3), (4, 5)):
+...         x, y = ones(rows, columns).cuda(), ones(columns).cuda()
+...         total = kernels.run(ops.add, (x, y, 1), (x, y), where)
+>>> total.sum().item(), total.shape, len(kernels.compiled)
+(40.0, torch.Size([4, 5]), 1)
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from minitorch_compile.cuda_runtime.fake_driver import FakeDriver
 from minitorch_compile.inductor.device_calls.device_call import DeviceCall, kinds_of
 from minitorch_compile.inductor.device_calls.launcher import Kernel, Launcher, SimulatedLauncher
 from minitorch_compile.inductor.device_calls.lifted_kernel import LiftedKernel
-from minitorch_compile.inductor.device_calls.one_op_graph import NoKernelError, schedule_of, tensors_of
+from minitorch_compile.inductor.device_calls.one_op_graph import NoKernelError, schedule_of
 from minitorch_compile.tensor.dispatch.accelerators import moved, run_on_host
 from minitorch_compile.tensor.dispatch.op import Op
 from minitorch_compile.tensor.memory.device import device as Device
@@ -44,29 +45,29 @@ class DeviceKernels:
         self.compiled: dict[str, Kernel] = {}
         self.reasons: dict[str, str] = {}
 
-    def run(self, op: Op, bound: Sequence[Any], where: Device) -> Any:
-        """The results of a call, on a device."""
+    def run(self, op: Op, bound: Sequence[Any], tensors: Sequence[TensorBase], where: Device) -> Any:
+        """The results of a call, on a device. `tensors` are those among its arguments."""
         key = op, key_of(bound)
         try:
             call = self.calls[key]
         except TypeError:  # an argument that can't be looked up
             return run_on_host(op, bound, where)
         except KeyError:
-            call = self.calls[key] = self.prepared(op, bound)
+            call = self.calls[key] = self.prepared(op, bound, tensors)
             if len(self.calls) > MOST_CALLS:
                 del self.calls[next(iter(self.calls))]
         if call is None:
             return run_on_host(op, bound, where)
-        tensors = [x if x.storage.block is not None else moved(x, where) for x in tensors_of(bound)]
+        tensors = [x if x.storage.block is not None else moved(x, where) for x in tensors]
         results = call(self.runtime, self.runtime.index_of(where), tensors)
         return results[0] if len(results) == 1 else results
 
-    def prepared(self, op: Op, bound: Sequence[Any]) -> DeviceCall | None:
+    def prepared(self, op: Op, bound: Sequence[Any], tensors: Sequence[TensorBase]) -> DeviceCall | None:
         """The kernels for calls like this one; None if there are none."""
         try:
-            if any(x.storage.flips for x in tensors_of(bound)):
+            if any(x.storage.flips for x in tensors):
                 raise NoKernelError("kernels don't read numbers with other signs than they have in memory")
-            return DeviceCall(schedule_of(op, bound), self.launcher, self.kernel)
+            return DeviceCall(schedule_of(op, bound, tensors), self.launcher, self.kernel)
         except NoKernelError as error:
             if op.name not in self.reasons:
                 self.reasons[op.name] = str(error)
@@ -96,11 +97,12 @@ def launcher_for(runtime: Runtime) -> Launcher:
 
 def key_of(arguments: Sequence[Any]) -> tuple[Any, ...]:
     """What a call's kernels depend on: how its tensors look, and its other arguments with their types."""
-    return tuple(
-        (x.dtype, x.sizes, x.strides)
-        if isinstance(x, TensorBase)
-        else key_of(x)
-        if type(x) in (list, tuple)
-        else (type(x), repr(x) if type(x) is float else x)
-        for x in arguments
-    )
+    key: list[Any] = []
+    for x in arguments:
+        if isinstance(x, TensorBase):
+            key += x.dtype, x.sizes, x.strides
+        elif type(x) in (list, tuple):
+            key.append(key_of(x))
+        else:
+            key += type(x), repr(x) if type(x) is float else x
+    return tuple(key)

@@ -1,9 +1,9 @@
 """A call of one op as a schedule: traced on stand-ins, written in prims, lowered, fused. As for any graph.
 
 >>> from minitorch_compile.tensor import ones, ops
->>> schedule_of(ops.softmax, (ones(2, 3), 1, None)).kernel_count
+>>> schedule_of(ops.softmax, (ones(2, 3), 1, None), (ones(2, 3),)).kernel_count
 1
->>> schedule_of(ops.linalg_inv, (ones(2, 2),))
+>>> schedule_of(ops.linalg_inv, (ones(2, 2),), (ones(2, 2),))
 Traceback (most recent call last):
 minitorch_compile.inductor.device_calls.one_op_graph.NoKernelError: an algorithm of LAPACK, which works on whole ...
 """
@@ -38,15 +38,6 @@ class NoKernelError(Exception):
     """Why there is no kernel of ours for a call."""
 
 
-def tensors_of(arguments: Sequence[Any]) -> Iterator[TensorBase]:
-    """The tensors of a call in their order, those in lists too."""
-    for value in arguments:
-        if isinstance(value, TensorBase):
-            yield value
-        elif isinstance(value, (list, tuple)):
-            yield from tensors_of(value)
-
-
 def with_tensors(arguments: Sequence[Any], tensors: Iterator[Any]) -> list[Any]:
     """The arguments with others in the places of their tensors."""
     return [
@@ -63,12 +54,12 @@ def _as_tuple(result: Any) -> tuple[Any, ...]:
     return result if isinstance(result, tuple) else (result,)
 
 
-def schedule_of(op: Op, bound: Sequence[Any]) -> Schedule:
+def schedule_of(op: Op, bound: Sequence[Any], tensors: Sequence[TensorBase]) -> Schedule:
     """NoKernelError, with the reason, if part of it can't be a kernel that is made from loops."""
     reason = refusal_of_call(op, tuple(bound))
     if reason is not None:
         raise NoKernelError(reason)
-    stand_ins = [empty_fake(x.sizes, x.strides, x.dtype) for x in tensors_of(bound)]
+    stand_ins = [empty_fake(x.sizes, x.strides, x.dtype) for x in tensors]
     with no_grad(), CPU:
         module = decompose(trace(lambda *tensors: _as_tuple(op(*with_tensors(bound, iter(tensors)))), stand_ins))
     for node in module.graph.nodes:

@@ -35,8 +35,8 @@ class Accelerator(Protocol):
     def allocate(self, nbytes: int, where: Device) -> Block:
         """New memory, not filled."""
 
-    def run(self, op: Op, bound: Sequence[Any], where: Device) -> Any:
-        """A call whose results are to be on a device."""
+    def run(self, op: Op, bound: Sequence[Any], tensors: Sequence[TensorBase], where: Device) -> Any:
+        """A call whose results are to be on a device. `tensors` are those among its arguments."""
 
 
 accelerators: dict[str, Accelerator] = {}

@@ -10,7 +10,7 @@ minitorch_compile.tensor.dispatch.argument_devices.MixedDevicesError: add: Tenso
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.tensor.memory.device import CPU, META, device
@@ -40,14 +40,14 @@ class MixedDevicesError(RuntimeError):
     """Tensors were given that lie on different devices."""
 
 
-def place_of(op: Op, arguments: Sequence[Any]) -> device | None:
-    """Where a call runs that has data in the memory of a device, and where its results go: there, unless it is like its
-    first argument. None if there are no such data, or if a tensor has none at all.
+def place_of(op: Op, tensors: Sequence[TensorBase]) -> device | None:
+    """Where the results of a call on these tensors go that has data in the memory of a device: there, unless they are
+    like the first argument. None if there are no such data, or if a tensor has none at all.
 
     MixedDevicesError for tensors on two devices; one of no dimensions in main memory may join, as in PyTorch.
     """
     found, beside = None, None
-    for x in all_tensors(arguments):
+    for x in tensors:
         if x.storage.block is not None:
             beside = beside if found is None or x.device == found else x.device
             found = found or x.device
@@ -56,7 +56,7 @@ def place_of(op: Op, arguments: Sequence[Any]) -> device | None:
         elif x.sizes:
             beside = x.device
     if found is not None and op.kind in LIKE_THE_FIRST:
-        return next(x.device for x in all_tensors(arguments))
+        return tensors[0].device
     if found is not None and beside is not None:
         raise MixedDevicesError(
             f"Expected all tensors to be on the same device, but found at least two devices, {found} and {beside}!"
@@ -65,9 +65,12 @@ def place_of(op: Op, arguments: Sequence[Any]) -> device | None:
     return found
 
 
-def device_of(arguments: Sequence[Any]) -> device:
+def device_of(tensors: Iterable[TensorBase]) -> device:
     """Where the constants of a formula over these tensors have to be: where the first is that isn't in main memory."""
-    return next((x.device for x in all_tensors(arguments) if x.device is not CPU), CPU)
+    for x in tensors:
+        if x.device is not CPU:
+            return x.device
+    return CPU
 
 
 def refuse_mixed(op: Op, arguments: Sequence[Any]) -> None:
@@ -89,13 +92,15 @@ def refuse_mixed(op: Op, arguments: Sequence[Any]) -> None:
         first = x if first is None else first
 
 
-def all_tensors(values: Sequence[Any]) -> Iterator[TensorBase]:
+def all_tensors(values: Iterable[Any]) -> list[TensorBase]:
     """The tensors of a call, those in lists, too."""
+    found: list[TensorBase] = []
     for value in values:
         if isinstance(value, TensorBase):
-            yield value
+            found.append(value)
         elif isinstance(value, (list, tuple)):
-            yield from all_tensors(value)
+            found += all_tensors(value)
+    return found
 
 
 def _where_from(values: Sequence[Any]) -> tuple[device, Any]:

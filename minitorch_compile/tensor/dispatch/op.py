@@ -30,6 +30,7 @@ import numpy as np
 
 from minitorch_compile.tensor.dispatch.accelerators import accelerators
 from minitorch_compile.tensor.dispatch.argument_devices import (
+    all_tensors,
     device_of,
     following,
     is_elsewhere,
@@ -139,15 +140,16 @@ class Op:
                 return self.run_elsewhere(bound)
         return self.eager(*bound)
 
-    def run_elsewhere(self, bound: tuple[Any, ...]) -> Any:
-        """The call if some of its tensors' elements are on a device, or nowhere."""
-        where = place_of(self, bound)
+    def run_elsewhere(self, bound: tuple[Any, ...], promised: Any = None) -> Any:
+        """The call if some of its tensors' elements are on a device, or nowhere. `promised`: what its rule gave."""
+        tensors = all_tensors(bound)
+        where = place_of(self, tensors)
         if where is not None:
             if self.kind == "view":  # which is the same in any memory
                 return self.eager(*bound)
-            return accelerators[device_of(bound).type].run(self, bound, where)
+            return accelerators[device_of(tensors).type].run(self, bound, tensors, where)
         refuse_mixed(self, bound)
-        return self.meta(*bound)
+        return self.meta(*bound) if promised is None else following(self, bound, promised)
 
     def eager(self, *args: Any) -> Any:
         """The result on real data; `args` are all parameters in order."""

@@ -18,11 +18,9 @@ from minitorch_compile.tensor.cpu.numpy_errstate import quietly
 from minitorch_compile.tensor.dispatch import complex_support
 from minitorch_compile.tensor.dispatch.argument_devices import (
     MixedDevicesError,
+    all_tensors,
     device_of,
-    following,
     is_elsewhere,
-    place_of,
-    refuse_mixed,
 )
 from minitorch_compile.tensor.dispatch.dispatch import any_requires_grad, contexts, stacks
 from minitorch_compile.tensor.dispatch.keyword_arguments import in_torch_names
@@ -204,10 +202,7 @@ class KernelOp(Op):
         for i in self.tensor_parameters:
             value = bound[i]
             if getattr(value, "_array", None) is None and is_elsewhere(value):
-                if place_of(self, bound) is not None:
-                    return self.run_elsewhere(bound)
-                refuse_mixed(self, bound)
-                return following(self, bound, promised)
+                return self.run_elsewhere(bound, promised)
             arrays[i] = _to_arrays(value, self, i)
         result = quietly(self.kernel, *arrays)
         if self.shape_depends_on_data:
@@ -308,7 +303,7 @@ class CompositeOp(Op):
         try:
             result = self.kernel(*args, **kwargs)
         except MixedDevicesError:
-            where = device_of((*args, *kwargs.values()))
+            where = device_of(all_tensors((*args, *kwargs.values())))
             if where in entered.devices:
                 raise
             with where:  # perhaps it was the body that made constants, in main memory
