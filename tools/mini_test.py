@@ -28,7 +28,8 @@ def main(root: Path = ROOT) -> int:
         print('No file has all its steps so far. borrow("01") in a notebook takes the reference\'s of a lesson.')
         return 0
     print(f"tested: {', '.join(files)}", flush=True)
-    command = [sys.executable, "-m", "pytest", "-q", "--tb=short", "-p", "no:cacheprovider", "tests/mini"]
+    options = ("-q", "--tb=short", "-p", "no:cacheprovider", "-o", "addopts=")  # doctests are the reference's business
+    command = [sys.executable, "-m", "pytest", *options, "tests/mini"]
     environment = {**os.environ, "MINI": str(work / "mini")}
     return subprocess.run(command, cwd=ROOT, env=environment).returncode
 

@@ -502,8 +502,8 @@ if passed("01.6") and passed("01.7"):
 # layout. It also has a place for what lesson 08 adds: `requires_grad` is False, `grad` and `grad_fn` are None. The
 # properties are written for you.
 #
-# `numpy()` gives the array that reads the tensor's own memory, by `np.ndarray(sizes, dtype, buffer, 0, strides_in_bytes)`;
-# for a fake it is a `TypeError` that says so.
+# `numpy()` gives the array that reads the tensor's own memory, by `np.ndarray(sizes, dtype, buffer, 0, strides_in_bytes)`, whose
+# buffer is `storage.data` from the offset on; for a fake it is a `TypeError` that says so.
 
 
 # %% step="01.8"

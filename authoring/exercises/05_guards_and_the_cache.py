@@ -217,7 +217,6 @@ class Descent:
 
 
 # %% step="05.3"
-@dataclass(frozen=True, eq=False)
 class Source:
     """A path to a value: as one would write it in Python, and as a function of a frame that finds what lies there now.
 
@@ -225,8 +224,8 @@ class Source:
     self.layers[0]
     """
 
-    text: str
-    find: Callable
+    def __init__(self, text, find):
+        self.text, self.find = text, find
 
     def __str__(self):
         return self.text
@@ -644,7 +643,7 @@ check("05.10")
 # `Size(batch, times, plus)` is `times * s0 + plus` as a number that Python calculates and compares with. `batch.now` is the
 # number of the call that is traced, and `batch.require(text, holds)` adds a guard: `holds(number)` must be true at a later
 # call. All operators come to two methods. `calculate("add", x, y)` asks `EXACT["add"]`, which gives a pair or None; where it
-# is None, the numbers of now are calculated with. `compare("lt", other)` compares the difference with 0. `times * s0 + plus`
+# is None, or a number is a float, the numbers of now are calculated with. `compare("lt", other)` compares the difference with 0. `times * s0 + plus`
 # goes one way all the time: if it is on that side at 2, the answer is known. If not, it is asked with the number of now, and
 # required: `s0 < 10` was true, and must be true again. And what asks for the number itself, `__index__`, gets it; then s0 must
 # stay what it is now. So any program is traced, and no answer is wrong: at worst, the version is for one batch. With what is

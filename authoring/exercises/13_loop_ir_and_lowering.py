@@ -705,11 +705,10 @@ check("13.11")
 # ## 13.12 A graph becomes steps
 #
 # `Lowering(graph)` has the `graph`, a list of `steps` in order, a list of buffers for the `inputs` and one for the `outputs`, and
-# `boxes`, the box of each node. Inputs are buffers x0, x1, ... of the value's
-# sizes, dtype and layout, but with offset 0. Every other node is lowered by
-# `self.lower(node, args)`, which takes boxes in place of nodes. If a node is used more than once, as an argument or as an output,
-# and `self.is_costly(box)`, then its box is `self.store(box)`. Each output's buffer is `self.output(box)`. You write these four
-# methods in the next steps.
+# `boxes`, the box of each node. Inputs are buffers x0, x1, ... of the value's sizes, dtype and layout, but with offset 0. Every
+# other node is lowered by `self.lower(node, args)`, which takes boxes in place of nodes. If a node is used more than once (each
+# argument counts, and each output) and `self.is_costly(box)`, then its box is `self.store(box)`. Each output's buffer is
+# `self.output(box)`. You write these four methods in the next steps.
 
 
 # %% step="13.12"
@@ -753,7 +752,8 @@ check("13.12")
 # sizes and dtype of anything that has these, called buf0, buf1, ... by the number of steps so far. `add(step)` appends a
 # step and gives the box of its buffer. `store(box)` adds a loop that computes all of a box; with `reduced` and
 # `reduction` it reduces, and the box's body takes the longer index. `output(box)` gives a buffer with the box's elements,
-# dense and whole: the one where they lie, if a step has filled it and it is no output yet; otherwise that of a copy.
+# dense and whole: the one where they lie, if the box's layout is that buffer's own, a step has filled it and it is no output yet;
+# otherwise that of a copy.
 
 
 # %% step="13.13"
@@ -805,7 +805,7 @@ check("13.13")
 #
 # `lower(node, args)` gives the box of a node: `reduce(op, value, *args)` for a Reduction, `product(value, *args)` for a Product,
 # `view(op, value, *args)` for a View or `ops.regroup`; boxes around `among_zeros`, `h.index` and `h.value` for `slice_backward`,
-# `iota` and another Factory, whose second argument is its number; else a box around `pointwise`. `view` asks first whether x is in
+# `iota`, which counts on from its number, and another Factory, whose second argument is its number; else a box around `pointwise`. `view` asks first whether x is in
 # memory. Then the view is another layout of the same buffer: `op.kernel(layout, *args)` gives it, and for regroup
 # `layout.view(sizes)`, which is None where strides can't say it. In all other cases it is a box that asks x for another element, by
 # `VIEWED`.

@@ -242,8 +242,8 @@ check("15.4")
 # The other half of the class, three methods. `value(number, dtype)`: text that evaluates to the number in that dtype, also for
 # infinities and NaN; a boolean is `True` or `False`. `call(op, args, dtype, dtypes)`: `EXPRESSIONS[op]`, filled with the arguments, gets a name; for float32
 # `kernel.single` may have a better form; `"to"` is a conversion; and since Numba computes all integers in 64 bits, a result of
-# an integer dtype is wrapped in it again. `inside(conditions, value, dtype)`: conditions are triples (low, i, high as text is
-# `low <= i < high`); a name is zero unless all of them hold, else what the call `value()` gives, whose lines belong into the
+# an integer dtype is wrapped in it again. `inside(conditions, value, dtype)`: conditions are triples (i, low, high), as text
+# `low <= i < high`; a name is zero unless all of them hold, else what the call `value()` gives, whose lines belong into the
 # branch. What a branch computed is not known after it.
 
 # %% step="15.5"
@@ -283,12 +283,13 @@ check("15.5")
 # %% [markdown]
 # ## 15.6 The loop over the rows
 #
-# A `Kernel` is a group's text. Its constructor notes the group, the buffers that somebody `wanted` outside, no `arguments` and
-# nothing `made`; `rows` (how many) and `work` (rows times the inside of all stages); then it writes itself and keeps the
-# `source`, which begins `def kernel(low, high, x0, ...):` with the names of all arguments. `argument(buffer)` notes a buffer and
-# gives its name; Numba has no float16 on a CPU, so for such a buffer it raises `Unsupported`, which says so. `write(w)`: a loop from `low` to `high`, over `i0` if the rows have one dimension, else over `row`, from which
-# a line each takes the indices: `i0 = row // 4 % 3`. Then `self.write_stage(w, stage)` for all stages. The range itself is
-# `self.row_range`: on a GPU it will be another one.
+# A `Kernel` is a group's text. Its constructor notes the group, the buffers that somebody `wanted` outside, no `arguments` (a
+# dictionary, from a buffer to its name) and nothing `made`; `rows` (how many) and `work` (rows times the inside of all stages);
+# then it writes itself and keeps the `source`, which begins `def kernel(low, high, x0, ...):` with the names of all arguments,
+# and their `buffers` in that order. `argument(buffer)` notes a buffer and gives its name; Numba has no float16 on a CPU, so for
+# such a buffer it raises `Unsupported`, which says so. `write(w)`: a loop from `low` to `high`, over `i0` if the rows have one
+# dimension, else over `row`, from which a line each takes the indices: `i0 = row // 4 % 3`. Then `self.write_stage(w, stage)` for
+# all stages. The range itself is `self.row_range`: on a GPU it will be another one.
 
 # %% step="15.6"
 class Kernel:

@@ -289,8 +289,8 @@ for op in (ops.mul, ops.exp):
 # %% [markdown]
 # The annotations tell the tape what to keep. `Tensor` is a value that the formula needs, so it is held until the walk back;
 # `Unused` and `Layout` are not, and the memory is free. `exp` keeps its output and not its input. The engine is
-# `autograd/engine.py`: the same two loops as our `backward`, counting first and walking then, with hooks and threads
-# around them.
+# `autograd/engine.py`: the same walk as our `backward`, but it takes the latest node that is ready instead of counting, with
+# hooks and threads around it.
 #
 # ## Slopes of slopes
 #

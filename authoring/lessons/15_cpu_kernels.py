@@ -544,7 +544,7 @@ print({name: bound for name, bound in vecmath.ULP_BOUNDS.items() if name.endswit
 # decide which of them writes it, in `schedule/strategy.py`.
 #
 # And our own exponential, from the cell above? Since a kernel is a text with names in it, another function can take the
-# place of the name. That is how your tanh gets into the running stack in the exercises.
+# place of the name.
 
 # %%
 from minitorch_compile.course.splicing.vecmath_splice import splice_vecmath

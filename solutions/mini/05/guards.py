@@ -163,7 +163,14 @@ def facts(value):
     return "type({0}) is {1}", kind.__name__, kind
 
 
-# %% 05.7 of other parts
+# %% given
+def refilled(container, items):
+    """The same list or dict, with this in it."""
+    container.clear()
+    container.extend(items) if isinstance(container, list) else container.update(items)
+    return container
+
+
 def function_of(code, module, name, defaults, closure, keywords):
     function = types.FunctionType(code, module, name, defaults, closure)
     function.__kwdefaults__ = keywords
@@ -179,6 +186,7 @@ REMADE = {  # of a kind of objects: the attributes that are its parts, and what 
 }
 
 
+# %% 05.7 of other parts
 def remade(value, part, remember):
     """Another value of the same kind: `part(step, key, item)` gives what stands for a part. What has none stays itself."""
     kind = type(value)
@@ -192,14 +200,6 @@ def remade(value, part, remember):
         return refilled(mine, {part("key", key, key): part("item", key, item) for key, item in value.items()})
     items = [part("item", i, item) for i, item in enumerate(value)]
     return tuple(items) if kind is tuple else refilled(mine, items)
-
-
-# %% given
-def refilled(container, items):
-    """The same list or dict, with this in it."""
-    container.clear()
-    container.extend(items) if isinstance(container, list) else container.update(items)
-    return container
 
 
 # %% 05.8 what no single path tells
