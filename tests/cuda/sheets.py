@@ -66,14 +66,14 @@ def layout_of(part: Part) -> tuple[Any, ...]:
 
 
 def near(a: np.ndarray | None, b: np.ndarray | None) -> bool:
-    """Within 1e-5 of each element, or 1e-6 of the largest: what cancels out keeps the rounding of its parts."""
+    """Within 1e-5 of each element, or 4e-6 of the largest: what cancels out keeps the rounding of its parts."""
     if a is None or b is None:
         return a is b
     if a.shape != b.shape:
         return False
     finite = np.abs(a[np.isfinite(a)]) if a.dtype.kind in "fc" else a
     largest = max(1.0, float(finite.max())) if finite.size else 1.0
-    return bool(np.allclose(a, b, rtol=1e-5, atol=1e-6 * largest, equal_nan=True))
+    return bool(np.allclose(a, b, rtol=1e-5, atol=4e-6 * largest, equal_nan=True))
 
 
 def main() -> int:
