@@ -14,6 +14,7 @@ import sys
 from types import ModuleType, TracebackType
 from typing import Any
 
+from minitorch_compile.control import assume_constant_result
 from minitorch_compile.tensor.dispatch.accelerators import accelerators as _accelerators
 from minitorch_compile.tensor.memory.device import device as _device
 
@@ -101,6 +102,7 @@ class Event:
         return True
 
 
+@assume_constant_result
 def is_available() -> bool:
     """Whether tensors can be on an accelerator.
 
@@ -110,11 +112,13 @@ def is_available() -> bool:
     return _kind() is not None
 
 
+@assume_constant_result
 def device_count() -> int:
     """How many accelerators there are."""
     return _asked().device_count() if is_available() else 0
 
 
+@assume_constant_result
 def current_accelerator(check_available: bool = False) -> _device | None:
     """The kind of accelerator that there is: a device without a number, or None."""
     kind = _kind()

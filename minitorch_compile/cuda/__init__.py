@@ -13,6 +13,7 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Any
 
+from minitorch_compile.control import assume_constant_result
 from minitorch_compile.cuda import accelerator, amp, memory, nvtx, profiler, random, runtime, streams
 from minitorch_compile.cuda.memory import (
     OutOfMemoryError,
@@ -81,6 +82,7 @@ def init() -> None:
     runtime.required()
 
 
+@assume_constant_result
 def is_available() -> bool:
     """Whether tensors can be on a GPU.
 
@@ -90,6 +92,7 @@ def is_available() -> bool:
     return device_count() > 0
 
 
+@assume_constant_result
 def is_initialized() -> bool:
     """Whether there is a GPU in use."""
     return runtime.in_use() is not None
@@ -105,6 +108,7 @@ def is_tf32_supported() -> bool:
     return is_available() and get_device_capability()[0] >= 8
 
 
+@assume_constant_result
 def device_count() -> int:
     """How many GPUs there are."""
     found = runtime.find()

@@ -47,7 +47,9 @@ OPTIMIZERS = {
 }
 
 
-@pytest.mark.parametrize("name", OPTIMIZERS)
+@pytest.mark.parametrize(
+    "name", [name if name in ("SGD", "AdamW") else pytest.param(name, marks=pytest.mark.slow) for name in OPTIMIZERS]
+)
 def test_a_model_trains_as_on_the_cpu(name: str) -> None:
     torch.manual_seed(1)
     images, labels = torch.randn(4, 1, 4, 4), torch.tensor([0, 1, 2, 0])

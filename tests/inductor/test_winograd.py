@@ -104,7 +104,7 @@ def test_max_autotune_may_choose_it_and_values_stay_close(preferred, last):
     assert [title.split()[0] for title in preferred] == [f"{order}convolution", f"{order}convolution_input_grad"]
 
 
-@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize("last", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_what_follows_is_its_epilogue(preferred, last):
     graph = lower(inspect(residual, *operands(last)).forward_graph)
     (step,) = tuned_schedule(graph, Options(max_autotune=True)).steps

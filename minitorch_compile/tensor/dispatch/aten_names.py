@@ -102,6 +102,12 @@ class OpOverload:
         self.__qualname__ = self.__name__
         self.__module__ = "torch._ops.aten"
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, OpOverload) and other.__name__ == self.__name__
+
+    def __hash__(self) -> int:
+        return hash(self.__name__)
+
     @property
     def overloadpacket(self) -> OpOverloadPacket:
         """All overloads of the name."""
