@@ -50,7 +50,8 @@ class DeviceKernels:
         key = op, key_of(bound)
         try:
             call = self.calls[key]
-        except TypeError:  # an argument that can't be looked up
+        except TypeError:
+            self.note(op, "one of its arguments can't be looked up, so no kernel can be kept for it")
             return run_on_host(op, bound, where)
         except KeyError:
             call = self.calls[key] = self.prepared(op, bound, tensors)
@@ -69,10 +70,14 @@ class DeviceKernels:
                 raise NoKernelError("kernels don't read numbers with other signs than they have in memory")
             return DeviceCall(schedule_of(op, bound, tensors), self.launcher, self.kernel)
         except NoKernelError as error:
-            if op.name not in self.reasons:
-                self.reasons[op.name] = str(error)
-                warn_user(f"{op.name} on cuda is computed in main memory: {error}")
+            self.note(op, str(error))
             return None
+
+    def note(self, op: Op, reason: str) -> None:
+        """Says once of each op that it runs in main memory."""
+        if op.name not in self.reasons:
+            self.reasons[op.name] = reason
+            warn_user(f"{op.name} on cuda is computed in main memory: {reason}")
 
     def kernel(self, kernel: LiftedKernel) -> Kernel:
         """The compiled kernel of this text."""

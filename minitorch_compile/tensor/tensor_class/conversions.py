@@ -169,8 +169,9 @@ class TensorConversions(TensorBase):
         return ops.to(self, "cpu", memory_format=memory_format)
 
     def cuda(self, device: Any = None, non_blocking: Any = False, memory_format: Any = preserve_format) -> Any:
-        """AssertionError: there are no tensors on a GPU here. Ask torch.cuda.is_available() first. (`device`,
-        `non_blocking`, `memory_format`: which one, whether to wait, and in which order elements lie.)
+        """The tensor on a GPU, the current one unless `device` names another. AssertionError if there is none: ask
+        torch.cuda.is_available() first. (`non_blocking`, `memory_format`: whether to wait, and in which order elements
+        lie.)
 
         >>> torch.ones(2).cuda() if torch.cuda.is_available() else "no GPU"
         'no GPU'
