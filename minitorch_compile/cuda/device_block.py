@@ -57,12 +57,16 @@ class DeviceBlock:
             stream = self.runtime.current_stream(self.index)
             self.runtime.driver.copy_host_to_device(self.address + start, data.ctypes.data, data.size, stream)
 
+    def take(self, start: int, source: Any, first: int, count: int) -> None:
+        """Stores bytes of another block of this device, behind the work that this thread has given to it."""
+        if count:
+            stream = self.runtime.current_stream(self.index)
+            self.runtime.driver.copy_device_to_device(self.address + start, source.address + first, count, stream)
+
     def copy(self, nbytes: int) -> DeviceBlock:
         """Another block on this device that begins with these bytes."""
         other = DeviceBlock(self.runtime, self.index, nbytes)
-        if self.nbytes:
-            stream = self.runtime.current_stream(self.index)
-            self.runtime.driver.copy_device_to_device(other.address, self.address, self.nbytes, stream)
+        other.take(0, self, 0, self.nbytes)
         return other
 
     def used_on(self, stream: Any) -> None:

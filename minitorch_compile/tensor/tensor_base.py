@@ -139,6 +139,19 @@ class TensorBase:
         else:
             np.copyto(self.window, values, casting="unsafe")
 
+    def store_result(self, result: TensorBase) -> None:
+        """Writes the elements of a tensor of these sizes into the memory. They stay on a device if both are dense there
+        and of one dtype."""
+        mine, other = self.storage, result.storage
+        on_one_device = mine.block is not None and other.block is not None and self.device == result.device
+        if on_one_device and self.dtype is result.dtype and not (mine.flips or other.flips):
+            dense = contiguous_strides(tuple(self.sizes))
+            if tuple(self.strides) == dense == tuple(result.strides):
+                size = self.dtype.itemsize
+                mine.block.take(self.offset * size, other.block, result.offset * size, numel(self.sizes) * size)
+                return
+        self.store(result.array)
+
     def _make_array(self, buffer: np.ndarray | None) -> np.ndarray:
         if buffer is None:
             raise FakeDataError(

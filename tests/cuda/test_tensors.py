@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import minitorch_compile as torch
+from minitorch_compile.cuda.device_block import DeviceBlock
 
 ZERO, ONE = torch.device("cuda", 0), torch.device("cuda", 1)
 
@@ -80,6 +81,18 @@ def test_views_share_memory_and_writes_are_seen() -> None:
     x[2, 1:3] = torch.tensor([7.0, 8.0])
     assert x.tolist() == [[9, 0, 5, 0], [1, 1, 5, 1], [0, 7, 8, 0]]
     assert x._version == row._version == 4
+
+
+def test_writes_of_whole_results_stay_on_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = torch.arange(6.0, device="cuda").view(2, 3)
+    row, version = x[1], x._version
+    monkeypatch.setattr(DeviceBlock, "read", None)  # nothing comes to the host
+    row.mul_(10)
+    x.add_(1)
+    monkeypatch.undo()
+    assert x.tolist() == [[1, 2, 3], [31, 41, 51]] and x._version == version + 2
+    x.t()[0].add_(1)  # with gaps, on the host
+    assert x.tolist() == [[2, 2, 3], [32, 41, 51]]
 
 
 def test_copies_go_between_devices_in_place() -> None:

@@ -454,7 +454,10 @@ class InplaceOp(Op):
             result = self.functional.run(args, kwargs)
         check_storable(self.name, target, result)
         if not (result.is_fake or target.is_fake):
-            target.store(result.array)
+            if result._array is None:
+                target.store_result(result)
+            else:
+                target.store(result._array)
         elif not target.is_fake and result.device is META:
             raise NotImplementedError(f"{self.name}: {NO_DATA}")
         target.storage.version += 1

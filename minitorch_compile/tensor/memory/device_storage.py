@@ -43,6 +43,9 @@ class Block(Protocol):
     def write(self, start: int, data: np.ndarray) -> None:
         """Stores bytes, uint8, before whatever is asked of the device next."""
 
+    def take(self, start: int, source: Block, first: int, count: int) -> None:
+        """Stores `count` bytes of another block of this device, from `first` on, without a way over the host."""
+
     def copy(self, nbytes: int) -> Block:
         """Other memory of the same device that begins with these bytes; at least as many."""
 
