@@ -23,6 +23,17 @@ Args = tuple[Any, ...]
 Hooks = OrderedDict[int, Callable[..., Any]]  # by their handles' numbers, in the order they run
 
 
+class _Call:
+    """One call of a module, as far as it has come."""
+
+    def __init__(self, module: Any, args: Args, kwargs: dict[str, Any]) -> None:
+        self.module = module
+        self.args = args
+        self.kwargs = kwargs
+        self.output: Any = None
+        self.ran: set[int] = set()  # the numbers of the hooks that saw the output
+
+
 class ModuleHooks:
     """All hooks of a module that take part in calling it."""
 
@@ -53,29 +64,40 @@ class ModuleHooks:
             self.always_called[handle.id] = True
         return handle
 
+    def followed_by(self, others: ModuleHooks) -> ModuleHooks:
+        """These hooks, and then the others."""
+        both = ModuleHooks()
+        for kind, hooks in vars(both).items():
+            hooks.update(getattr(self, kind))
+            hooks.update(getattr(others, kind))
+        return both
+
     def any(self) -> bool:
         """Whether one is registered."""
         return bool(self.forward_pre or self.forward or self.backward_pre or self.backward)
 
     def call(self, module: Any, args: Args, kwargs: dict[str, Any]) -> Any:
         """module.forward with everything that belongs before and after it."""
-        if self.always_called:
-            return self._call_surely(module, args, kwargs)
-        return self._call(module, args, kwargs, set())
+        call = _Call(module, args, kwargs)
+        return self._surely(call) if self.always_called else self._run(call)
 
-    def _call(self, module: Any, args: Args, kwargs: dict[str, Any], ran: set[int]) -> Any:
-        args, kwargs = self._before(module, args, kwargs)
+    def _run(self, call: _Call) -> Any:
+        self._before(call)
         if not (self.backward or self.backward_pre):
-            return self._after(module, args, kwargs, module.forward(*args, **kwargs), ran)
-        watch = GradientWatch(module, list(self.backward.values()), list(self.backward_pre.values()))
-        args = watch.inputs(args)
-        return watch.outputs(self._after(module, args, kwargs, module.forward(*args, **kwargs), ran))
+            call.output = call.module.forward(*call.args, **call.kwargs)
+            self._after(call)
+            return call.output
+        watch = GradientWatch(call.module, list(self.backward.values()), list(self.backward_pre.values()))
+        call.args = watch.inputs(call.args)
+        call.output = call.module.forward(*call.args, **call.kwargs)
+        self._after(call)
+        return watch.outputs(call.output)
 
-    def _before(self, module: Any, args: Args, kwargs: dict[str, Any]) -> tuple[Args, dict[str, Any]]:
-        """The arguments, as the hooks leave them."""
+    def _before(self, call: _Call) -> None:
+        """Leaves the arguments as the hooks want them."""
         for key, hook in list(self.forward_pre.items()):
             with_kwargs = key in self.with_kwargs
-            result = hook(module, args, kwargs) if with_kwargs else hook(module, args)
+            result = hook(call.module, call.args, call.kwargs) if with_kwargs else hook(call.module, call.args)
             if result is None:
                 continue
             if with_kwargs:
@@ -83,38 +105,41 @@ class ModuleHooks:
                     raise RuntimeError(
                         f"forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {result}."
                     )
-                args, kwargs = result
+                call.args, call.kwargs = result
             else:
-                args = result if isinstance(result, tuple) else (result,)
-        return args, kwargs
+                call.args = result if isinstance(result, tuple) else (result,)
 
-    def _after(self, module: Any, args: Args, kwargs: dict[str, Any], output: Any, ran: set[int]) -> Any:
-        """The output, as the hooks leave it. `ran` collects the hooks that were called."""
+    def _after(self, call: _Call) -> None:
+        """Leaves the output as the hooks want it."""
         for key, hook in list(self.forward.items()):
-            ran.add(key)
-            result = hook(module, args, kwargs, output) if key in self.with_kwargs else hook(module, args, output)
-            if result is not None:
-                output = result
-        return output
+            call.ran.add(key)
+            self._shown_the_output(key, hook, call)
 
-    def _call_surely(self, module: Any, args: Args, kwargs: dict[str, Any]) -> Any:
-        """If an exception is on its way out, the hooks that are to run always run still, with None for the output."""
-        ran: set[int] = set()
+    def _shown_the_output(self, key: int, hook: Callable[..., Any], call: _Call) -> None:
+        if key in self.with_kwargs:
+            result = hook(call.module, call.args, call.kwargs, call.output)
+        else:
+            result = hook(call.module, call.args, call.output)
+        if result is not None:
+            call.output = result
+
+    def _surely(self, call: _Call) -> Any:
+        """If an exception is on its way out, the hooks that are to run always run still, with the output so far: None,
+        if forward raised it."""
         try:
-            return self._call(module, args, kwargs, ran)
+            return self._run(call)
         except Exception:
             for key, hook in list(self.forward.items()):
-                if key in self.always_called and key not in ran:
-                    _last_word(hook, (module, args, kwargs, None) if key in self.with_kwargs else (module, args, None))
+                if key in self.always_called and key not in call.ran:
+                    self._last_word(key, hook, call)
             raise
 
-
-def _last_word(hook: Callable[..., Any], args: Args) -> None:
-    """Calls a hook while another exception is being raised, which is the one that counts."""
-    try:
-        hook(*args)
-    except Exception as error:  # noqa: BLE001  # any: the first exception must come through
-        warn_user(
-            "module forward hook with ``always_call=True`` raised an exception that was silenced as another error"
-            f" was raised in forward: {error}"
-        )
+    def _last_word(self, key: int, hook: Callable[..., Any], call: _Call) -> None:
+        """Calls a hook while another exception is being raised, which is the one that counts."""
+        try:
+            self._shown_the_output(key, hook, call)
+        except Exception as error:  # noqa: BLE001  # any: the first exception must come through
+            warn_user(
+                "module forward hook with ``always_call=True`` raised an exception that was silenced as another error"
+                f" was raised in forward: {error}"
+            )

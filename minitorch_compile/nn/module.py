@@ -18,12 +18,23 @@ from types import MethodType
 from typing import Any, TypeVar
 
 from minitorch_compile.frame_marks import entry_point
+from minitorch_compile.nn import global_hooks
 from minitorch_compile.nn.compiler_slot import COMPILED_BEFORE, registered_compiler
+from minitorch_compile.nn.global_hooks import (
+    EVERY_MODULE,
+    register_module_backward_hook,
+    register_module_buffer_registration_hook,
+    register_module_forward_hook,
+    register_module_forward_pre_hook,
+    register_module_full_backward_hook,
+    register_module_full_backward_pre_hook,
+    register_module_module_registration_hook,
+    register_module_parameter_registration_hook,
+)
 from minitorch_compile.nn.hooks import ModuleHooks, RemovableHandle
 from minitorch_compile.nn.module_conversion import ModuleConversion
 from minitorch_compile.nn.module_html import to_html
 from minitorch_compile.nn.module_state import _EXTRA_STATE_KEY_SUFFIX, ModuleState, _IncompatibleKeys  # noqa: F401  as there
-from minitorch_compile.tensor import Tensor
 
 AnyModule = TypeVar("AnyModule", bound="Module")
 
@@ -79,6 +90,8 @@ class Module(ModuleConversion, ModuleState):
         return self._call_impl(*args, **kwargs)
 
     def _call_impl(self, *args: Any, **kwargs: Any) -> Any:
+        if global_hooks.in_calls:
+            return global_hooks.hooks_of_call(self._module_hooks).call(self, args, kwargs)
         if self._module_hooks is None:
             return self.forward(*args, **kwargs)
         return self._module_hooks.call(self, args, kwargs)
@@ -88,8 +101,14 @@ class Module(ModuleConversion, ModuleState):
         """Whether calling the module runs its class's forward and nothing else: then a compiler may begin there."""
         cls = type(self)
         own_call = cls.__call__ is not Module.__call__ or cls._call_impl is not Module._call_impl
-        hooked = self._module_hooks is not None and self._module_hooks.any()
+        hooked = (
+            global_hooks.in_calls and EVERY_MODULE.any() or self._module_hooks is not None and self._module_hooks.any()
+        )
         return not (own_call or hooked or "forward" in self.__dict__ or "_call_impl" in self.__dict__)
+
+    @property
+    def _hooked(self) -> bool:
+        return bool(self._module_hooks and self._module_hooks.any()) or global_hooks.in_calls and EVERY_MODULE.any()
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
         """From now on, calling this module runs compiled code. Arguments as those of `minitorch_compile.compile`."""
@@ -238,4 +257,19 @@ def _indented(text: str) -> str:
     return text.replace("\n", "\n  ")
 
 
-__all__ = ["Module", "Tensor"]
+# PyTorch's names for the hooks on every module, for programs that count or clear them.
+_global_forward_pre_hooks, _global_forward_hooks = EVERY_MODULE.forward_pre, EVERY_MODULE.forward
+_global_backward_pre_hooks, _global_backward_hooks = EVERY_MODULE.backward_pre, EVERY_MODULE.backward
+_has_any_global_hook = EVERY_MODULE.any
+
+__all__ = [
+    "Module",
+    "register_module_backward_hook",
+    "register_module_buffer_registration_hook",
+    "register_module_forward_hook",
+    "register_module_forward_pre_hook",
+    "register_module_full_backward_hook",
+    "register_module_full_backward_pre_hook",
+    "register_module_module_registration_hook",
+    "register_module_parameter_registration_hook",
+]

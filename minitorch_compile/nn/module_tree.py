@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from minitorch_compile.nn import global_hooks
 from minitorch_compile.nn.parameter import Buffer, Parameter
 from minitorch_compile.tensor import Tensor
 
@@ -57,7 +58,7 @@ class ModuleTree:
                 f" explicitly. To express '{name}' as a"
                 " function of another Tensor, compute the value in the forward() method."
             )
-        self._parameters[name] = param
+        self._keep("_parameters", name, param)
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Adds a `tensor` under a `name`, which is not trained but moves with the module; it is part of state_dict if
@@ -73,7 +74,7 @@ class ModuleTree:
             raise TypeError(
                 f"cannot assign '{type(tensor).__name__}' object to buffer '{name}' (torch Tensor or None required)"
             )
-        self._buffers[name] = tensor
+        self._keep("_buffers", name, tensor)
         if persistent:
             self._non_persistent_buffers_set.discard(name)
         else:
@@ -95,7 +96,12 @@ class ModuleTree:
         if not isinstance(module, ModuleTree) and module is not None:
             raise TypeError(f"{type(module).__name__} is not a Module subclass")
         self._check_name(name, "module", "_modules")
-        self._modules[name] = module
+        self._keep("_modules", name, module)
+
+    def _keep(self, kind: str, name: str, value: Any) -> None:
+        if global_hooks.at_registrations and (value is not None or kind != "_parameters"):
+            value = global_hooks.registered(self, kind, name, value)
+        self.__dict__[kind][name] = value
 
     def _check_name(self, name: str, what: str, kind: str) -> None:
         if kind not in self.__dict__:
@@ -125,7 +131,7 @@ class ModuleTree:
             self.register_parameter(name, value)
         elif isinstance(value, ModuleTree):
             self._forget(name, "module", "_modules")
-            self._modules[name] = value
+            self._keep("_modules", name, value)
         elif is_tensor and isinstance(value, Buffer):
             self._forget(name, "buffer", "_buffers")
             self.register_buffer(name, value, value.persistent)
@@ -143,7 +149,7 @@ class ModuleTree:
             if registered is not None and name in registered:
                 if value is not None and not (kind == "_buffers" and isinstance(value, Tensor)):
                     raise TypeError(f"cannot assign '{type(value).__name__}' as {expected.format(name)}")
-                registered[name] = value
+                self._keep(kind, name, value)
                 return True
         return False
 
