@@ -36,6 +36,7 @@ from minitorch_compile.cuda_simulator.arithmetic import (
 from minitorch_compile.cuda_simulator.block import Block, Mask
 from minitorch_compile.cuda_simulator.faults import Place
 from minitorch_compile.cuda_simulator.intrinsics import INTRINSICS, REGISTERS, Intrinsic, Site
+from minitorch_compile.cuda_simulator.libdevice import LIBDEVICE
 from minitorch_compile.cuda_simulator.memory import ConstantMemory, DeviceMemory, Part
 from minitorch_compile.cuda_simulator.races import Shadow
 from minitorch_compile.cuda_simulator.source import Definition
@@ -266,6 +267,8 @@ class Expressions:
             return np.int64(len(values[0]) if isinstance(values[0], tuple) else values[0].shape[0])
         if function is print:
             return self.printed(values, active)
+        if getattr(function, "__module__", "") == "numba.cuda.libdevice" and function.__name__ in LIBDEVICE:
+            return LIBDEVICE[function.__name__](*values)
         if isinstance(function, FunctionType):
             raise TypeError(
                 f"{function.__name__} is for the host; cuda.jit(device=True) makes it one for kernels"

@@ -8,6 +8,7 @@ one, else the simulated one.
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import warnings
 from collections.abc import Iterator
@@ -22,6 +23,8 @@ from minitorch_compile.cuda_runtime.fake_driver import FakeDriver
 from tests.battery.arguments import Arguments
 from tests.battery.outcome import Outcome, Part, evaluate
 from tests.battery.sheet import FOLDER, Call, calls_of
+
+ROUNDING = {"float16": 2.0**-10, "bfloat16": 2.0**-7}  # how far apart neighbouring numbers are
 
 # What says itself where a tensor is.
 ABOUT_DEVICES = ("get_device", ".device", "is_cuda", "is_cpu")
@@ -39,10 +42,10 @@ def cases(sheets: list[str], every: int = 1) -> Iterator[tuple[Call, str, bool]]
                         yield call, layout, gradients
 
 
-def difference(call: Call, layout: str, gradients: bool) -> str | None:
-    """What is not the same on the GPU, in words."""
-    here = evaluated(call, layout, gradients, None)
-    there = evaluated(call, layout, gradients, "cuda")
+def difference(call: Call, layout: str, gradients: bool, element: str = "float32") -> str | None:
+    """What is not the same on the GPU, in words. `element` is the dtype of the sheets' floats."""
+    here = evaluated(call, layout, gradients, None, element)
+    there = evaluated(call, layout, gradients, "cuda", element)
     if type(here.error) is not type(there.error):
         return f"{here.error!r} here, {there.error!r} there"
     if [layout_of(part) for part in here.parts] != [layout_of(part) for part in there.parts]:
@@ -51,13 +54,15 @@ def difference(call: Call, layout: str, gradients: bool) -> str | None:
         return f"{here.numbers} here, {there.numbers} there"
     pairs = [(a.values, b.values) for a, b in zip(here.parts, there.parts)]
     pairs += zip(here.gradients, there.gradients, strict=True)
-    return None if call.random or all(near(a, b) for a, b in pairs) else f"values: {pairs}"
+    unit = ROUNDING.get(element, 0.0)
+    return None if call.random or all(near(a, b, unit) for a, b in pairs) else f"values: {pairs}"
 
 
-def evaluated(call: Call, layout: str, gradients: bool, where: str | None) -> Outcome:
+def evaluated(call: Call, layout: str, gradients: bool, where: str | None, element: str = "float32") -> Outcome:
     torch.manual_seed(0)
     with nullcontext() if where is None else torch.device(where):
-        make = None if where is None else lambda x: x.to(where)
+        dtype = getattr(torch, element)
+        make = lambda x: x.to(where, dtype if x.dtype is torch.float32 else x.dtype)
         return evaluate(call.text, Arguments(torch, layout, requires_grad=gradients, make=make))
 
 
@@ -65,29 +70,34 @@ def layout_of(part: Part) -> tuple[Any, ...]:
     return part.dtype, part.sizes, part.strides
 
 
-def near(a: np.ndarray | None, b: np.ndarray | None) -> bool:
-    """Within 1e-5 of each element, or 4e-6 of the largest: what cancels out keeps the rounding of its parts."""
+def near(a: np.ndarray | None, b: np.ndarray | None, unit: float = 0.0) -> bool:
+    """Within 1e-5 of each element, or 4e-6 of the largest: what cancels out keeps the rounding of its parts. Of a
+    coarser dtype, within some of its units."""
     if a is None or b is None:
         return a is b
     if a.shape != b.shape:
         return False
     finite = np.abs(a[np.isfinite(a)]) if a.dtype.kind in "fc" else a
     largest = max(1.0, float(finite.max())) if finite.size else 1.0
-    return bool(np.allclose(a, b, rtol=1e-5, atol=4e-6 * largest, equal_nan=True))
+    return bool(np.allclose(a, b, rtol=1e-5 + 4 * unit, atol=(4e-6 + 2 * unit) * largest, equal_nan=True))
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="The call sheets on a GPU beside the CPU.")
     parser.add_argument("sheets", nargs="*")
     parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--element", default="float32", help="the dtype of the sheets' floats")
+    parser.add_argument("--like", default="", help="calls whose text this regular expression is found in")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     with nullcontext() if torch.cuda.is_available() else using(FakeDriver()):
         print("on", torch.cuda.get_device_name())
         tried = wrong = 0
         for call, layout, gradients in cases(options.sheets, options.every):
+            if not re.search(options.like, call.text):
+                continue
             tried += 1
-            found = difference(call, layout, gradients)
+            found = difference(call, layout, gradients, options.element)
             if found is not None:
                 wrong += 1
                 print(f"{call.sheet}: {call.text} ({layout}, gradients={gradients})\n    {found[:300]}", flush=True)

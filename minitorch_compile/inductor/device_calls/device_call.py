@@ -17,12 +17,13 @@ from minitorch_compile.inductor.device_calls.launcher import Launch as Launching
 from minitorch_compile.inductor.device_calls.lifted_kernel import LiftedKernel, write_lifted_kernel
 from minitorch_compile.inductor.device_calls.one_op_graph import NoKernelError
 from minitorch_compile.inductor.ir.buffer import Buffer
+from minitorch_compile.inductor.lowering.half_precision import HALF
 from minitorch_compile.inductor.runtime.tensor_call import index_error
 from minitorch_compile.inductor.schedule.group import Group
 from minitorch_compile.inductor.schedule.schedule import Schedule
 from minitorch_compile.tensor.memory.device_storage import DeviceStorage
 from minitorch_compile.tensor.memory.size import Size
-from minitorch_compile.tensor.numerics.dtype import bool_
+from minitorch_compile.tensor.numerics.dtype import bool_, dtype
 from minitorch_compile.tensor.tensor_base import TensorBase, from_parts
 
 STATUS_BYTES = 24  # three int64: what went wrong, the index, the size
@@ -87,9 +88,9 @@ def address_of(x: TensorBase) -> int:
 
 
 def kinds_of(kernel: LiftedKernel) -> list[str]:
-    """The kinds of its parameters. Truth values are bytes in memory."""
+    """The kinds of its parameters."""
     elements = {name: b.dtype for name, b in zip(kernel.source.names, kernel.source.buffers)}
-    pointers = ["uint8" if dtype is bool_ else dtype.name for dtype in elements.values()]
+    pointers = [memory_dtype(dtype).name for dtype in elements.values()]
     numbers = [f"={dtype.name}" for _, dtype in kernel.numbers.values()]
     status = [STATUS] if kernel.source.uses_status else []
     return [*pointers, *[SIZE] * len(kernel.source.sizes), *numbers, *status]
@@ -99,16 +100,18 @@ def _launch(kernel: LiftedKernel, places: Mapping[Buffer, int], launcher: Launch
     source = kernel.source
     buffers = list(dict(zip(source.names, source.buffers)).values())
     blocks = source.extent if kernel.per_block else -(-source.extent // launcher.threads)
-    reaches = [(buffer.length, memory_dtype(buffer)) for buffer in buffers]
+    reaches = [(buffer.length, memory_dtype(buffer.dtype)) for buffer in buffers]
     reaches += [(STATUS_BYTES // 8, np.dtype(np.int64))] if source.uses_status else []
     numbers = [*source.sizes.values(), *(value for value, _ in kernel.numbers.values())]
     launch = compile(kernel)(max(1, min(blocks, launcher.most_blocks)), reaches, numbers)
     return Launch(launch, [places[buffer] for buffer in buffers], source.uses_status)
 
 
-def memory_dtype(buffer: Buffer) -> np.dtype:
-    """What a buffer's elements are in memory: truth values are bytes."""
-    return np.dtype(np.uint8) if buffer.dtype is bool_ else buffer.dtype.numpy
+def memory_dtype(element: dtype) -> np.dtype:
+    """What elements are in memory, for kernels: truth values are bytes, floats of two bytes are bits."""
+    if element is bool_:
+        return np.dtype(np.uint8)
+    return np.dtype(np.uint16) if element in HALF else element.numpy
 
 
 def _launch_checked(launch: Launch, addresses: list[int], runtime: Runtime, index: int) -> None:

@@ -28,10 +28,22 @@ from minitorch_compile.pytree import tree_leaves
 from minitorch_compile.tensor import no_grad
 from minitorch_compile.tensor.dispatch.op import Op
 from minitorch_compile.tensor.memory.device import CPU
-from minitorch_compile.tensor.numerics.dtype import bool_, float32, float64, int8, int16, int32, int64, uint8
+from minitorch_compile.tensor.numerics.dtype import (
+    bfloat16,
+    bool_,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+)
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
-DTYPES = frozenset((float64, float32, int64, int32, int16, int8, uint8, bool_))  # that kernels compute in
+# Those that kernels know.
+DTYPES = frozenset((float64, float32, float16, bfloat16, int64, int32, int16, int8, uint8, bool_))
 
 
 class NoKernelError(Exception):

@@ -8,9 +8,9 @@
 
 from __future__ import annotations
 
-from minitorch_compile.inductor.codegen.cpu.spelling import INFIX, CpuSpelling, typed
+from minitorch_compile.inductor.codegen.cpu.spelling import HALF, INFIX, CpuSpelling, typed
 from minitorch_compile.inductor.kernels.portable_functions import FOR_FLOATS, FOR_INTEGERS
-from minitorch_compile.tensor.numerics.dtype import bool_, dtype
+from minitorch_compile.tensor.numerics.dtype import bool_, dtype, float32
 
 FUNCTIONS = FOR_FLOATS | {
     "exp": "exp", "expm1": "expm1", "log": "log", "log1p": "log1p", "sqrt": "square_root", "sin": "sin", "cos": "cos",
@@ -50,7 +50,13 @@ class CudaSpelling(CpuSpelling):
         return f"device_functions.{text}" if text.startswith("select(") else text
 
     def convert(self, operand: str, source: dtype, target: dtype) -> str:
-        if target is bool_ or source is target or (source.is_floating_point and not target.is_floating_point):
+        if source is target:
+            return operand
+        if source in HALF:
+            return self.convert(f"half_floats.float32_of_{source.name}({operand})", float32, target)
+        if target in HALF:
+            return f"half_floats.{target.name}_of_float32({self.convert(operand, source, float32)})"
+        if target is bool_ or (source.is_floating_point and not target.is_floating_point):
             return super().convert(operand, source, target)
         return f"{target.name}({operand})"
 
