@@ -27,12 +27,18 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
-from minitorch_compile.cuda_runtime.blocks import Block, Pool
+from minitorch_compile.cuda_runtime.blocks import NOBODY, Block, Pool
 from minitorch_compile.cuda_runtime.driver import Driver, StreamHandle
 from minitorch_compile.cuda_runtime.errors import CudaOutOfMemoryError, OutOfMemoryError
 from minitorch_compile.cuda_runtime.out_of_memory import out_of_memory
 from minitorch_compile.cuda_runtime.snapshot import snapshot_of
-from minitorch_compile.cuda_runtime.statistics import AllocatorStatistics
+from minitorch_compile.cuda_runtime.statistics import (
+    GIVEN_BACK,
+    GIVEN_BACK_AND_RECLAIMED,
+    HANDED_OUT,
+    RECLAIMED,
+    AllocatorStatistics,
+)
 from minitorch_compile.cuda_runtime.trace import Action, Observer, TraceEntry
 from minitorch_compile.cuda_runtime.turn import Turn
 from minitorch_compile.environment_variables import NO_CUDA_MEMORY_CACHING
@@ -52,8 +58,8 @@ class CachingAllocator:
         self.observers: list[Observer] = []  # each is told what is done
         self._limit: int | None = None  # bytes that may be reserved
         self._turn = Turn()
-        self._small = Pool("small_pool", self.statistics.pools["small_pool"], least_rest=ROUNDING)
-        self._large = Pool("large_pool", self.statistics.pools["large_pool"], least_rest=SMALL + 1)
+        self._small = Pool("small_pool", least_rest=ROUNDING)
+        self._large = Pool("large_pool", least_rest=SMALL + 1)
         self._allocated: dict[int, Block] = {}
         self._freed_inside: deque[int] = deque()  # by finalizers that ran while somebody had the turn
         self._kept_back: dict[StreamHandle, deque[tuple[int, Block]]] = {}  # (event, block) in the order of the stream
@@ -67,7 +73,10 @@ class CachingAllocator:
             if nbytes < 0:
                 raise ValueError(f"allocate: expected a number of bytes, got {nbytes}")
             return 0
-        with self._turn:
+        turn = self._turn
+        if turn.is_mine():
+            turn.refuse()
+        with turn.lock:
             if self._freed_inside or self._kept_back:
                 self._tidy()
             size = (nbytes + ROUNDING - 1) // ROUNDING * ROUNDING
@@ -78,10 +87,11 @@ class CachingAllocator:
 
     def free(self, address: int) -> None:
         """Gives a block back. RuntimeError if none was handed out at this address, or it was freed before."""
-        if self._turn.is_mine:
+        turn = self._turn
+        if turn.is_mine():
             self._freed_inside.append(address)
         elif address:
-            with self._turn:
+            with turn.lock:
                 self._free(address)
 
     def record_stream(self, address: int, stream: StreamHandle) -> None:
@@ -90,7 +100,7 @@ class CachingAllocator:
             with self._turn:
                 block = self._block_at(address, "record_stream")
                 if stream != block.stream:
-                    block.used_by.add(stream)
+                    block.used_by |= {stream}
 
     def empty_cache(self) -> None:
         """Gives all segments that nothing lies in back to the driver."""
@@ -133,19 +143,17 @@ class CachingAllocator:
 
     def _hand_out(self, block: Block, size: int, nbytes: int) -> None:
         """Makes a block that is in no pool the program's, and puts what it doesn't need back into the pool."""
-        pool, tallies = block.pool, block.pool.tallies
-        was_part = block.is_part
+        pool, was_part = block.pool, block.preceding is not None or block.following is not None
+        pieces = inactive = 0  # how many inactive parts of segments there are more, and bytes in them
         if block.size - size >= pool.least_rest:
             rest = block.split(size)
             pool.put(rest)
-            tallies.inactive_split.change(0, -size) if was_part else tallies.inactive_split.change(1, rest.size)
+            pieces, inactive = (0, -size) if was_part else (1, rest.size)
         elif was_part:
-            tallies.inactive_split.change(-1, -block.size)
+            pieces, inactive = -1, -block.size
         block.is_allocated, block.requested = True, nbytes
         self._allocated[block.address] = block
-        tallies.allocated.change(1, block.size)
-        tallies.active.change(1, block.size)
-        tallies.requested.change(1, nbytes)
+        self.statistics.note(HANDED_OUT, pool.name, block.size, nbytes, pieces, inactive)
         if self.observers:
             self._tell("alloc", block)
 
@@ -173,7 +181,7 @@ class CachingAllocator:
             return None
         block = Block(address, nbytes, stream, pool)
         self.statistics.counters["num_device_alloc"] += 1
-        pool.tallies.segment.change(1, nbytes)
+        self.statistics.pools[pool.name].segment.change(1, nbytes)
         self._tell("segment_alloc", block)
         return block
 
@@ -181,6 +189,7 @@ class CachingAllocator:
         self.statistics.counters["num_ooms"] += 1
         for observer in self.observers:
             observer(TraceEntry("oom", 0, nbytes, stream))
+        self.statistics.settle()
         allocated, reserved = self.statistics.all.allocated.nbytes, self.statistics.all.segment.nbytes
         there = self.driver.memory_info(self.device)
         return out_of_memory(self.device, nbytes, there, self._limit, allocated, reserved - allocated)
@@ -195,17 +204,15 @@ class CachingAllocator:
         return block
 
     def _free(self, address: int) -> None:
-        block = self._block_at(address, "free")
-        del self._allocated[address]
+        block = self._allocated.pop(address, None) or self._block_at(address, "free")
         block.is_allocated = False
-        block.pool.tallies.allocated.change(-1, -block.size)
-        block.pool.tallies.requested.change(-1, -block.requested)
         if self.observers:
             self._tell("free_requested", block)
         if block.used_by:
+            self.statistics.note(GIVEN_BACK, block.pool.name, block.size, block.requested, 0, 0)
             self._keep_back(block)
         else:
-            self._reclaim(block)
+            self._reclaim(block, GIVEN_BACK_AND_RECLAIMED)
 
     def _keep_back(self, block: Block) -> None:
         """Marks in the streams that use a block where they are done with it."""
@@ -215,7 +222,7 @@ class CachingAllocator:
             self.driver.record_event(event, stream)
             block.events_open += 1
             self._kept_back.setdefault(stream, deque()).append((event, block))
-        block.used_by.clear()
+        block.used_by = NOBODY
 
     def _tidy(self) -> None:
         """Frees what was put off, and reclaims what streams are done with."""
@@ -239,12 +246,11 @@ class CachingAllocator:
         self._spare_events.setdefault(stream.device, []).append(event)
         block.events_open -= 1
         if not block.events_open:
-            self._reclaim(block)
+            self._reclaim(block, RECLAIMED)
 
-    def _reclaim(self, block: Block) -> None:
+    def _reclaim(self, block: Block, what: int) -> None:
         """Nobody uses the block any more: it joins its neighbours and can be handed out again."""
-        pool, tallies = block.pool, block.pool.tallies
-        tallies.active.change(-1, -block.size)
+        pool, size, requested = block.pool, block.size, block.requested
         if self.observers:
             self._tell("free_completed", block)
         pieces = nbytes = 0  # what becomes of the inactive parts of the segment, counted as one change
@@ -260,7 +266,7 @@ class CachingAllocator:
             block.join(behind)
         if block.is_part:
             pieces, nbytes = pieces + 1, nbytes + block.size
-        tallies.inactive_split.change(pieces, nbytes)
+        self.statistics.note(what, pool.name, size, requested, pieces, nbytes)
         if self.caching:
             pool.put(block)
         else:
@@ -281,7 +287,7 @@ class CachingAllocator:
     def _release(self, block: Block) -> None:
         self.driver.free(self.device, block.address)
         self.statistics.counters["num_device_free"] += 1
-        block.pool.tallies.segment.change(-1, -block.size)
+        self.statistics.pools[block.pool.name].segment.change(-1, -block.size)
         self._tell("segment_free", block)
 
     def _tell(self, action: Action, block: Block) -> None:

@@ -56,7 +56,7 @@ class CachingHostAllocator:
 
     def free(self, address: int) -> None:
         """Gives a block back. RuntimeError if none was handed out at this address, or it was freed before."""
-        if self._turn.is_mine:
+        if self._turn.is_mine():
             self._freed_inside.append(address)
         elif address:
             with self._turn:

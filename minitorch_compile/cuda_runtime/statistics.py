@@ -1,10 +1,11 @@
 """What an allocator counts, under the names of torch.cuda.memory_stats.
 
+What happens to blocks is noted, which is quick; thousands of notes are added up at once, when somebody asks.
+
 >>> statistics = AllocatorStatistics()
->>> small, large = statistics.pools["small_pool"], statistics.pools["large_pool"]
->>> small.allocated.change(1, 512)
->>> large.allocated.change(1, 4096)
->>> small.allocated.change(-1, -512)
+>>> statistics.note(HANDED_OUT, "small_pool", 512, 500, 0, 0)
+>>> statistics.note(HANDED_OUT, "large_pool", 4096, 4000, 0, 0)
+>>> statistics.note(GIVEN_BACK, "small_pool", 512, 500, 0, 0)
 >>> figures = statistics.figures()
 >>> [figures[f"allocated_bytes.all.{metric}"] for metric in ("current", "peak", "allocated", "freed")]
 [4096, 4608, 4608, 512]
@@ -15,6 +16,8 @@
 from __future__ import annotations
 
 from typing import Literal
+
+import numpy as np
 
 PoolName = Literal["small_pool", "large_pool"]
 
@@ -32,6 +35,15 @@ NEVER_TOO_LARGE = {
     "max_split_size": -1,
     **{f"oversize_{what}.{metric}": 0 for what in ("allocations", "segments") for metric in METRICS},
 }
+# What a note says of a block. What the program gives back, streams may still use; then it is reclaimed later.
+HANDED_OUT, GIVEN_BACK, RECLAIMED, GIVEN_BACK_AND_RECLAIMED = 0, 1, 2, 3
+SIGNS = {  # of what each of the four adds to a tally
+    "allocated": np.array([1, -1, 0, -1]),
+    "active": np.array([1, 0, -1, -1]),
+    "requested": np.array([1, -1, 0, -1]),
+}
+FIELDS = 6  # of a note: what it says, the pool, bytes, bytes that were asked for, inactive pieces and their bytes
+MOST_NOTES = 4096
 COUNTERS = ("num_alloc_retries", "num_ooms", "num_sync_all_streams", "num_device_alloc", "num_device_free")
 
 
@@ -46,20 +58,19 @@ class Tally:
         self.reset_accumulated()
 
     def change(self, pieces: int, nbytes: int) -> None:
-        """So many more, or fewer. Written out, since each allocation comes here four times."""
-        tally: Tally | None = self
-        while tally is not None:
-            tally.pieces += pieces
-            tally.nbytes += nbytes
-            if pieces > 0:
-                tally.came_pieces += pieces
-                if tally.pieces > tally.most_pieces:
-                    tally.most_pieces = tally.pieces
-            if nbytes > 0:
-                tally.came_bytes += nbytes
-                if tally.nbytes > tally.most_bytes:
-                    tally.most_bytes = tally.nbytes
-            tally = tally.total
+        """So many more, or fewer."""
+        self.change_often(np.array([pieces]), np.array([nbytes]))
+        if self.total is not None:
+            self.total.change(pieces, nbytes)
+
+    def change_often(self, pieces: np.ndarray, nbytes: np.ndarray) -> None:
+        """So many changes, one after the other; the total is not told."""
+        self.most_pieces = max(self.most_pieces, self.pieces + int(pieces.cumsum().max(initial=0)))
+        self.most_bytes = max(self.most_bytes, self.nbytes + int(nbytes.cumsum().max(initial=0)))
+        self.came_pieces += int(pieces[pieces > 0].sum())
+        self.came_bytes += int(nbytes[nbytes > 0].sum())
+        self.pieces += int(pieces.sum())
+        self.nbytes += int(nbytes.sum())
 
     def reset_peaks(self) -> None:
         self.most_pieces, self.most_bytes = self.pieces, self.nbytes
@@ -108,9 +119,32 @@ class AllocatorStatistics:
             "large_pool": PoolTallies(self.all),
         }
         self.counters = dict.fromkeys(COUNTERS, 0)
+        self._notes: list[int | str] = []  # one after the other, FIELDS each
+
+    def note(self, what: int, pool: PoolName, size: int, requested: int, pieces: int, inactive: int) -> None:
+        """What happened to a block of `size` bytes; `requested` of them were asked for. `pieces`, `inactive`: how many
+        inactive parts of segments there are more, and bytes in them."""
+        notes = self._notes
+        notes += what, pool, size, requested, pieces, inactive
+        if len(notes) > MOST_NOTES * FIELDS:
+            self.settle()
+
+    def settle(self) -> None:
+        """Adds up what was noted."""
+        notes, self._notes = self._notes, []
+        what = np.array(notes[0::FIELDS], np.int64)
+        size, requested, pieces, inactive = (np.array(notes[field::FIELDS], np.int64) for field in range(2, FIELDS))
+        pools = np.array(notes[1::FIELDS], object)
+        for name, tallies in (("all", self.all), *self.pools.items()):
+            mine = slice(None) if name == "all" else pools == name
+            for kind, nbytes in (("allocated", size), ("active", size), ("requested", requested)):
+                signs = SIGNS[kind][what[mine]]
+                getattr(tallies, kind).change_often(signs, signs * nbytes[mine])
+            tallies.inactive_split.change_often(pieces[mine], inactive[mine])
 
     def figures(self) -> dict[str, int]:
         """All of it, sorted by name."""
+        self.settle()
         figures = self.counters | NEVER_TOO_LARGE
         pools = [("all", self.all), *self.pools.items()]
         for pool, tallies in pools:
@@ -122,11 +156,13 @@ class AllocatorStatistics:
 
     def reset_peaks(self) -> None:
         """From now on, a peak is one since now."""
+        self.settle()
         for tally in self._tallies():
             tally.reset_peaks()
 
     def reset_accumulated(self) -> None:
         """What came and went, and what is rare, is counted from now on."""
+        self.settle()
         for tally in self._tallies():
             tally.reset_accumulated()
         self.counters = dict.fromkeys(COUNTERS, 0)

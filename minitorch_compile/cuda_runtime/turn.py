@@ -6,38 +6,37 @@ forever; a reentrant one would let it in among half-changed blocks. So the secon
 
 >>> turn = Turn()
 >>> with turn:
-...     turn.is_mine
+...     turn.is_mine()
 True
->>> turn.is_mine
+>>> turn.is_mine()
 False
 """
 
 from __future__ import annotations
 
-from threading import Lock, get_ident
+from threading import RLock
+from typing import Any, NoReturn
 
 
 class Turn:
-    """`with turn:` is for one thread at a time; RuntimeError for who has it already."""
+    """`with turn:` is for one thread at a time; RuntimeError for who has it already.
 
-    __slots__ = ("_lock", "_owner")
+    Who is in a hurry looks himself whether it `is_mine()`, and takes the `lock`: so no function of Python's is entered.
+    """
+
+    __slots__ = ("is_mine", "lock")
 
     def __init__(self) -> None:
-        self._lock = Lock()
-        self._owner: int | None = None
+        lock: Any = RLock()
+        self.lock, self.is_mine = lock, lock._is_owned  # which a condition variable asks its lock, too
 
-    @property
-    def is_mine(self) -> bool:
-        """Whether this thread has it."""
-        return self._owner == get_ident()
+    def refuse(self) -> NoReturn:
+        raise RuntimeError("the CUDA allocator was entered by a finalizer that ran inside it; only free() can be")
 
     def __enter__(self) -> None:
-        thread = get_ident()
-        if self._owner == thread:
-            raise RuntimeError("the CUDA allocator was entered by a finalizer that ran inside it; only free() can be")
-        self._lock.acquire()
-        self._owner = thread
+        if self.is_mine():
+            self.refuse()
+        self.lock.acquire()
 
     def __exit__(self, *error: object) -> None:
-        self._owner = None
-        self._lock.release()
+        self.lock.release()
