@@ -6,6 +6,7 @@ A process shares each device's primary context with all other libraries that use
 
 from __future__ import annotations
 
+import ctypes
 import uuid
 from types import ModuleType
 from typing import Any
@@ -209,6 +210,18 @@ class CudaBindingsDriver:
         return float(self._call("cuEventElapsedTime", start, end))
 
     # ------------------------------------------------------------------------------------------ kernels
+
+    def machine_code(self, device: int, ptx: bytes) -> bytes:
+        """What the driver's compiler makes of PTX, for GPUs like this one."""
+        self._enter(device)
+        kind = self._cuda.CUjitInputType.CU_JIT_INPUT_PTX
+        linker = self._call("cuLinkCreate", 0, [], [])
+        try:
+            self._call("cuLinkAddData", linker, kind, ptx + b"\0", len(ptx) + 1, b"kernel", 0, [], [])
+            address, nbytes = self._call("cuLinkComplete", linker)
+            return ctypes.string_at(address, nbytes)
+        finally:
+            self._call("cuLinkDestroy", linker)
 
     def load_kernel(self, device: int, image: bytes, entry: bytes) -> Any:
         """A kernel of some PTX or machine code, by its name there."""

@@ -1,8 +1,8 @@
 """Kernels compiled by numba-cuda and launched by CUDA's driver, without Numba's dispatcher in between.
 
-Numba makes PTX of the kernel's text; the driver makes machine code of that, and keeps it in its own cache. Parameters
-are bare pointers, 64-bit sizes and numbers. Each has eight bytes in a buffer that is filled when a launch is prepared;
-a launch writes the pointers, and is one call of the driver.
+Numba makes PTX of the kernel's text, and the driver machine code of that, which is kept on disk (`kernel_store.py`).
+Parameters are bare pointers, 64-bit sizes and numbers. Each has eight bytes in a buffer that is filled when a launch is
+prepared; a launch writes the pointers, and is one call of the driver.
 """
 
 from __future__ import annotations
@@ -18,13 +18,8 @@ import numpy as np
 
 from minitorch_compile.cuda_runtime.driver import Driver, StreamHandle
 from minitorch_compile.generated_source import function_from_source
-from minitorch_compile.inductor.device_calls.launcher import (
-    HEADER,
-    STATUS,
-    Kernel,
-    is_pointer,
-    number_kind,
-)
+from minitorch_compile.inductor.device_calls import kernel_store
+from minitorch_compile.inductor.device_calls.launcher import HEADER, STATUS, Kernel, is_pointer, number_kind
 
 BLOCKS_PER_MULTIPROCESSOR = 8
 WORD = 8  # bytes of the buffer for each parameter
@@ -39,23 +34,29 @@ class NumbaLauncher:
 
     def __init__(self, driver: Driver) -> None:
         self.driver: Any = driver
-        self.most_blocks = driver.properties(0).multi_processor_count * BLOCKS_PER_MULTIPROCESSOR
+        properties = driver.properties(0)
+        self.capability = properties.major, properties.minor
+        self.most_blocks = properties.multi_processor_count * BLOCKS_PER_MULTIPROCESSOR
 
     def compile(self, text: str, name: str, parameters: Sequence[str]) -> Kernel:
         """A kernel; it is loaded on each device where it is launched first."""
-        function = function_from_source(HEADER.format(threads=self.threads) + text, name, {})
-        properties = self.driver.properties(0)
-        image = ptx_of(function, parameters, (properties.major, properties.minor))
-        loaded = LoadedKernel(self.driver, image, self.threads)
+
+        def make() -> kernel_store.Code:
+            function = function_from_source(HEADER.format(threads=self.threads) + text, name, {})
+            ptx = ptx_of(function, parameters, self.capability)
+            return entry_of(ptx).decode(), self.driver.machine_code(0, ptx)
+
+        key = kernel_store.key_of(text, parameters, self.capability, self.threads)
+        entry, code = kernel_store.kept(key, make)
+        loaded = LoadedKernel(self.driver, code, entry.encode(), self.threads)
         return lambda blocks, reaches, numbers: PreparedLaunch(loaded, blocks, parameters, numbers)
 
 
 class LoadedKernel:
-    """A kernel's PTX, and its handle on each device where it was launched."""
+    """A kernel's machine code, and its handle on each device where it was launched."""
 
-    def __init__(self, driver: Any, image: bytes, threads: int) -> None:
-        self.driver, self.image, self.threads = driver, image, threads
-        self.entry = entry_of(image)
+    def __init__(self, driver: Any, image: bytes, entry: bytes, threads: int) -> None:
+        self.driver, self.image, self.entry, self.threads = driver, image, entry, threads
         self.handles: dict[int, Any] = {}
 
     def handle(self, device: int) -> Any:
@@ -89,16 +90,16 @@ class PreparedLaunch:
             struct.pack_into("7Q", self.buffer, WORD * len(plain), *STATUS_WORDS)
             self.status = WORD * (len(plain) + STATUS_WORDS.index(ADDRESS))
         self.turn = threading.Lock()
+        self.launch = loaded.driver.launch_kernel
 
     def __call__(self, addresses: Sequence[int], stream: StreamHandle) -> None:
-        loaded = self.loaded
-        handle = loaded.handles.get(stream.device) or loaded.handle(stream.device)
+        handle = self.loaded.handles.get(stream.device) or self.loaded.handle(stream.device)
         with self.turn:  # the driver has read the buffer when it returns
             if self.status is not None:
                 struct.pack_into("Q", self.buffer, self.status, addresses[-1])
                 addresses = addresses[:-1]
             self.pointers.pack_into(self.buffer, 0, *addresses)
-            loaded.driver.launch_kernel(handle, self.blocks, loaded.threads, self.where, stream)
+            self.launch(handle, self.blocks, self.loaded.threads, self.where, stream)
 
 
 def entry_of(image: bytes) -> bytes:

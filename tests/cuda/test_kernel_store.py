@@ -1,0 +1,105 @@
+"""Machine code for a GPU is kept on disk: a second process compiles nothing, and trusts nothing that was damaged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from minitorch_compile.cuda_runtime.driver import StreamHandle
+from minitorch_compile.cuda_runtime.fake_driver import FakeDriver
+from minitorch_compile.inductor.device_calls import kernel_store, numba_launcher
+from minitorch_compile.inductor.device_calls.launcher import SIZE, STATUS
+from minitorch_compile.inductor.device_calls.numba_launcher import NumbaLauncher
+
+TEXT = "def kernel(x, n): ..."
+
+
+class Driver(FakeDriver):
+    """Notes what it is asked to make, to load and to launch; `handles` are the names of kernels."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.made: list[bytes] = []
+        self.loaded: list[tuple[int, bytes, bytes]] = []
+
+    def machine_code(self, device: int, ptx: bytes) -> bytes:
+        self.made.append(ptx)
+        return b"cubin of " + ptx
+
+    def load_kernel(self, device: int, image: bytes, entry: bytes) -> bytes:
+        self.loaded.append((device, image, entry))
+        return entry
+
+    def launch_kernel(self, kernel: bytes, blocks: int, threads: int, arguments: int, stream: StreamHandle) -> None:
+        assert (kernel, blocks, threads) == (b"_Zkernel", 2, 256)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An empty cache, and a compiler that makes no PTX."""
+    monkeypatch.setattr(kernel_store, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(numba_launcher, "function_from_source", lambda text, name, values: name)
+    monkeypatch.setattr(numba_launcher, "ptx_of", lambda *arguments: b".visible .entry _Zkernel(")
+    yield tmp_path
+
+
+def compiled(driver: Any, text: str = TEXT) -> Any:
+    return NumbaLauncher(driver).compile(text, "kernel", ["float32", SIZE])
+
+
+def test_a_second_process_compiles_nothing(folder: Path) -> None:
+    first, second = Driver(), Driver()
+    compiled(first)
+    compiled(second)(2, [(4, np.dtype(np.float32))], [4])([4096], StreamHandle(0))
+    assert len(first.made) == 1 and not second.made
+    assert second.loaded == [(0, b"cubin of .visible .entry _Zkernel(", b"_Zkernel")]
+    assert len(list(folder.glob("*/mtc_*.cubin"))) == 1
+
+
+def test_another_text_is_another_entry(folder: Path) -> None:
+    driver = Driver()
+    compiled(driver)
+    compiled(driver, TEXT + " ")
+    assert len(driver.made) == 2 == len(list(folder.glob("*/mtc_*.cubin")))
+
+
+@pytest.mark.parametrize("damage", [b"", b"more"])
+def test_a_damaged_entry_is_made_again(folder: Path, damage: bytes) -> None:
+    driver = Driver()
+    compiled(driver)
+    (path,) = folder.glob("*/mtc_*.cubin")
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-1] + damage)
+    compiled(driver)
+    assert len(driver.made) == 2 and path.read_bytes() == whole
+
+
+def test_another_gpu_or_another_compiler_finds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def key(capability: tuple[int, int] = (9, 0), parameters: tuple[str, ...] = ("float32",)) -> str:
+        return kernel_store.key_of(TEXT, parameters, capability, 256)
+
+    keys = {key(), key((8, 0)), key(parameters=("float64",)), key(parameters=("float32", STATUS))}
+    monkeypatch.setattr(kernel_store, "environment", lambda: "another version")
+    assert len(keys | {key()}) == 5
+
+
+def test_a_launch_has_its_arguments_where_the_driver_reads_them() -> None:
+    import ctypes
+
+    seen = []
+
+    class Reading(Driver):
+        def launch_kernel(self, kernel: bytes, blocks: int, threads: int, arguments: int, stream: StreamHandle) -> None:
+            table = (ctypes.c_void_p * 4).from_address(arguments)
+            kinds = (ctypes.c_uint64, ctypes.c_uint64, ctypes.c_int64, ctypes.c_float)
+            seen.append([kind.from_address(place).value for kind, place in zip(kinds, table)])
+
+    kernel = NumbaLauncher(Reading()).compile(TEXT, "kernel", ["float32", "float32", SIZE, "=float32"])
+    launch = kernel(1, [(4, np.dtype(np.float32))] * 2, [4, 0.5])
+    launch([4096, 8192], StreamHandle(0))
+    launch([512, 1024], StreamHandle(0))
+    assert seen == [[4096, 8192, 4, 0.5], [512, 1024, 4, 0.5]]
