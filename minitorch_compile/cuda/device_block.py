@@ -11,28 +11,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from minitorch_compile.cuda.runtime import Runtime
+from minitorch_compile.cuda_runtime.driver import StreamHandle
 
 
 class DeviceBlock:
     """`address` is where its bytes begin, 0 if there are none. Copies go over the current stream of its device."""
 
-    __slots__ = ("__weakref__", "address", "device", "nbytes", "runtime")
+    __slots__ = ("__weakref__", "address", "allocator", "device", "nbytes", "runtime")
 
-    def __init__(self, runtime: Runtime, index: int, nbytes: int) -> None:
-        self.runtime = runtime
-        self.device = runtime.devices[index]
-        self.nbytes = nbytes
+    def __init__(self, runtime: Runtime, index: int, nbytes: int, stream: StreamHandle | None = None) -> None:
+        self.runtime, self.nbytes = runtime, nbytes
+        self.device, self.allocator = runtime.devices[index], runtime.allocators[index]
         self.address = 0  # so that __del__ has one if there is no memory left
-        self.address = runtime.allocators[index].allocate(nbytes, runtime.current_stream(index))
+        self.address = self.allocator.allocate(nbytes, stream or runtime.current_stream(index))
 
     def __del__(self) -> None:
         if self.address:
-            self.runtime.allocators[self.index].free(self.address)
+            self.allocator.free(self.address)
+
+    def run_again(self, op: Any, bound: Sequence[Any]) -> Any:
+        """The results of a call for which kernels are at hand; None if there are none."""
+        kernels = self.runtime.kernels
+        return None if kernels is None else kernels.run_again(op, bound)
 
     @property
     def index(self) -> int:

@@ -20,6 +20,7 @@ from typing import Any
 from minitorch_compile.cuda_runtime.allocator import CachingAllocator
 from minitorch_compile.cuda_runtime.driver import Driver, StreamHandle
 from minitorch_compile.cuda_runtime.errors import CudaUnavailableError
+from minitorch_compile.cuda_runtime.sanitizer import Sanitizer
 from minitorch_compile.environment_variables import CUDA_SIM
 from minitorch_compile.tensor.memory.device import device as Device
 from minitorch_compile.tensor.random.generator import Generator, default_generator
@@ -44,6 +45,10 @@ class Runtime:
         self.devices = tuple(Device("cuda", index) for index in range(count))
         self._default_streams = tuple(map(StreamHandle, range(count)))
         self.allocators = tuple(CachingAllocator(driver, index) for index in range(count))
+        self.sanitizer: Sanitizer | None = getattr(driver, "sanitizer", None)  # who watches the driver
+        if self.sanitizer is not None:
+            for allocator in self.allocators:
+                allocator.observers.append(self.sanitizer.observe)
         seed = default_generator.initial_seed()
         self.generators = tuple(Generator(device).manual_seed(seed) for device in self.devices)
         self.kernels: Any = None  # of the compiler, made when an operation first asks for them

@@ -7,7 +7,10 @@ from typing import Any
 import pytest
 
 import minitorch_compile as torch
-from minitorch_compile.cuda.runtime import Runtime
+from minitorch_compile.cuda.runtime import Runtime, using
+from minitorch_compile.cuda_runtime.fake_driver import FakeDriver
+from minitorch_compile.cuda_runtime.sanitized_driver import sanitized
+from minitorch_compile.cuda_runtime.sanitizer import CUDASanitizerErrors
 from minitorch_compile.inductor.device_calls.device_kernels import DeviceKernels
 
 OPERATIONS = {
@@ -67,3 +70,50 @@ def test_an_index_out_of_range_is_an_error() -> None:
 def test_empty_tensors_launch_nothing() -> None:
     x = torch.zeros(0, 3, device="cuda")
     assert (x + 1).shape == (0, 3) and x.sum().item() == 0 and x.sum(0).tolist() == [0, 0, 0]
+
+
+def test_a_call_like_one_before_looks_at_nothing_else(gpus: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
+    x, kernels = torch.ones(3, device="cuda"), kernels_of(gpus)
+    x + x
+    monkeypatch.setattr(kernels, "run", None)
+    assert (x + x).tolist() == [2, 2, 2] and torch.add(x, other=x).tolist() == [2, 2, 2]
+
+
+def test_another_default_dtype_is_another_call() -> None:
+    x = torch.ones(2, dtype=torch.int64, device="cuda")
+    assert x.exp().dtype is torch.float32
+    torch.set_default_dtype(torch.float64)
+    try:
+        assert x.exp().dtype is torch.float64
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+def test_a_number_in_main_memory_may_join_again_and_again() -> None:
+    x, two = torch.ones(2, device="cuda"), torch.tensor(2.0)
+    assert [(x * two).tolist() for _ in range(2)] == [[2, 2], [2, 2]]
+    with pytest.raises(RuntimeError, match="found at least two devices"):
+        x * torch.ones(2)
+
+
+def test_each_gpu_computes_in_its_own_memory() -> None:
+    first, second = (torch.ones(2, device=f"cuda:{index}") for index in range(2))
+    assert [(x + x).get_device() for x in (first, second, first)] == [0, 1, 0]
+    with pytest.raises(RuntimeError, match="found at least two devices"):
+        first + second
+
+
+def test_the_sanitizer_is_told_what_kernels_read_and_write(capsys: pytest.CaptureFixture[str]) -> None:
+    driver, _ = sanitized(FakeDriver())
+    with using(driver):
+        x = torch.ones(4, device="cuda")
+        side = torch.cuda.Stream()
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            y = x + 1
+        with pytest.raises(CUDASanitizerErrors, match="detected 1 errors"):
+            y * 2
+        told = capsys.readouterr().err
+        assert "reads on stream 0" in told and "The memory was allocated here" in told
+        torch.cuda.current_stream().wait_stream(side)
+        assert (y * 2).tolist() == [4] * 4

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from minitorch_compile.cuda.device_block import DeviceBlock
 from minitorch_compile.cuda.runtime import Runtime
+from minitorch_compile.cuda_runtime.driver import StreamHandle
+from minitorch_compile.cuda_runtime.sanitizer import Sanitizer
 from minitorch_compile.inductor.device_calls.launcher import SIZE, STATUS, Kernel, Launcher
 from minitorch_compile.inductor.device_calls.launcher import Launch as Launching
 from minitorch_compile.inductor.device_calls.lifted_kernel import LiftedKernel, write_lifted_kernel
@@ -20,7 +23,7 @@ from minitorch_compile.inductor.ir.buffer import Buffer
 from minitorch_compile.inductor.lowering.half_precision import HALF
 from minitorch_compile.inductor.runtime.tensor_call import index_error
 from minitorch_compile.inductor.schedule.group import Group
-from minitorch_compile.inductor.schedule.schedule import Schedule
+from minitorch_compile.inductor.schedule.schedule import Schedule, reads_of
 from minitorch_compile.tensor.memory.device_storage import DeviceStorage
 from minitorch_compile.tensor.memory.size import Size
 from minitorch_compile.tensor.numerics.dtype import bool_, dtype
@@ -33,58 +36,70 @@ Compile = Callable[[LiftedKernel], Kernel]
 
 @dataclass
 class Launch:
-    """A kernel that waits for its pointers, and the places of their buffers in a call's memory."""
+    """A kernel that waits for its pointers, and the places of their buffers in a call's memory.
+
+    `read` and `written`: places and bytes of what it reads and writes, for the sanitizer.
+    """
 
     launch: Launching
     places: list[int]
     uses_status: bool
+    name: str
+    read: list[tuple[int, int]]
+    written: list[tuple[int, int]]
 
 
 class DeviceCall:
-    """A schedule made ready: called with its input tensors, it returns its outputs as tensors on their device."""
+    """A schedule made ready for a device: called with its input tensors, which lie there, it returns its outputs.
 
-    def __init__(self, schedule: Schedule, launcher: Launcher, compile: Compile) -> None:
+    One that `is_mixed` was made for tensors some of which lie in main memory, and have to be moved first.
+    """
+
+    is_mixed = False
+
+    def __init__(self, schedule: Schedule, launcher: Launcher, compile: Compile, runtime: Runtime, index: int) -> None:
         graph = schedule.graph
+        self.runtime, self.index, self.device = runtime, index, runtime.devices[index]
+        self.sanitizer = runtime.sanitizer
         if graph.constants or graph.written_back:
             raise NoKernelError("its graph has constants, or writes to what it was given")
         self.inputs, self.outputs = graph.inputs, graph.outputs
         if any(view.buffer in self.inputs for view in self.outputs):
             raise NoKernelError("it gives back what it was given")
-        kernels = [write_lifted_kernel(step, schedule.internal) for step in schedule.steps if isinstance(step, Group)]
+        groups = [step for step in schedule.steps if isinstance(step, Group)]
+        kernels = [write_lifted_kernel(group, schedule.internal) for group in groups]
         used = [buffer for kernel in kernels for buffer in kernel.source.buffers]
         made = [b for b in dict.fromkeys([*used, *(v.buffer for v in self.outputs)]) if b not in self.inputs]
         places = {buffer: place for place, buffer in enumerate([*self.inputs, *made])}
         self.sizes = [buffer.nbytes for buffer in made]
-        self.launches = [_launch(kernel, places, launcher, compile) for kernel in kernels]
+        self.launches = [_launch(group, kernel, places, launcher, compile) for group, kernel in zip(groups, kernels)]
+        self.item_sizes = [buffer.dtype.itemsize for buffer in self.inputs]
         self.results = [
             (places[v.buffer] - len(self.inputs), v.offset, Size(v.sizes), tuple(v.strides), v.buffer.dtype)
             for v in self.outputs
         ]
 
-    def __call__(self, runtime: Runtime, index: int, tensors: Sequence[TensorBase]) -> tuple[TensorBase, ...]:
-        memory = list(map(address_of, tensors))
-        blocks = [DeviceBlock(runtime, index, nbytes) for nbytes in self.sizes]
-        memory += [block.address for block in blocks]
+    def __call__(self, tensors: Sequence[TensorBase]) -> Any:
+        """A tensor, or a tuple if there are several."""
+        runtime, index = self.runtime, self.index
         stream = runtime.current_stream(index)
+        blocks = [DeviceBlock(runtime, index, nbytes, stream) for nbytes in self.sizes]
+        memory = [x.storage.block.address + x.offset * size for x, size in zip(tensors, self.item_sizes)]
+        memory += [block.address for block in blocks]
         for launch in self.launches:
+            if self.sanitizer is not None:
+                _tell(self.sanitizer, launch, memory, stream)
             addresses = [memory[place] for place in launch.places]
             if launch.uses_status:
                 _launch_checked(launch, addresses, runtime, index)
             else:
                 launch.launch(addresses, stream)
-        where = runtime.devices[index]
-        storages: dict[int, DeviceStorage] = {}
-        results = []
-        for place, offset, sizes, strides, element in self.results:
-            storage = storages.get(place) or storages.setdefault(place, DeviceStorage(blocks[place]))
-            results.append(from_parts(storage, offset, sizes, strides, element, where))
-        return tuple(results)
-
-
-def address_of(x: TensorBase) -> int:
-    """Where the first element of a tensor lies."""
-    address: int = x.storage.block.address
-    return address + x.offset * x.dtype.itemsize if address else 0
+        storages = [DeviceStorage(block) for block in blocks]
+        results = [
+            from_parts(storages[place], offset, sizes, strides, element, self.device)
+            for place, offset, sizes, strides, element in self.results
+        ]
+        return results[0] if len(results) == 1 else tuple(results)
 
 
 def kinds_of(kernel: LiftedKernel) -> list[str]:
@@ -96,7 +111,9 @@ def kinds_of(kernel: LiftedKernel) -> list[str]:
     return [*pointers, *[SIZE] * len(kernel.source.sizes), *numbers, *status]
 
 
-def _launch(kernel: LiftedKernel, places: Mapping[Buffer, int], launcher: Launcher, compile: Compile) -> Launch:
+def _launch(
+    group: Group, kernel: LiftedKernel, places: Mapping[Buffer, int], launcher: Launcher, compile: Compile
+) -> Launch:
     source = kernel.source
     buffers = list(dict(zip(source.names, source.buffers)).values())
     blocks = source.extent if kernel.per_block else -(-source.extent // launcher.threads)
@@ -104,7 +121,11 @@ def _launch(kernel: LiftedKernel, places: Mapping[Buffer, int], launcher: Launch
     reaches += [(STATUS_BYTES // 8, np.dtype(np.int64))] if source.uses_status else []
     numbers = [*source.sizes.values(), *(value for value, _ in kernel.numbers.values())]
     launch = compile(kernel)(max(1, min(blocks, launcher.most_blocks)), reaches, numbers)
-    return Launch(launch, [places[buffer] for buffer in buffers], source.uses_status)
+    read, written = (
+        [(places[buffer], buffer.nbytes) for buffer in used if buffer in buffers]
+        for used in (reads_of(group), group.outputs)
+    )
+    return Launch(launch, [places[buffer] for buffer in buffers], source.uses_status, source.title, read, written)
 
 
 def memory_dtype(element: dtype) -> np.dtype:
@@ -112,6 +133,11 @@ def memory_dtype(element: dtype) -> np.dtype:
     if element is bool_:
         return np.dtype(np.uint8)
     return np.dtype(np.uint16) if element in HALF else element.numpy
+
+
+def _tell(sanitizer: Sanitizer, launch: Launch, memory: Sequence[int], stream: StreamHandle) -> None:
+    reads, writes = ([(memory[place], nbytes) for place, nbytes in spans] for spans in (launch.read, launch.written))
+    sanitizer.access(stream, launch.name, reads, writes)
 
 
 def _launch_checked(launch: Launch, addresses: list[int], runtime: Runtime, index: int) -> None:

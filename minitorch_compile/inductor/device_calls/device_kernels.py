@@ -1,4 +1,4 @@
-"""Runs operations on a GPU with kernels of ours, and remembers them: a call like one before looks two things up.
+"""Runs operations on a GPU with kernels of ours, and remembers them: a call like one before looks one thing up.
 
 What there is no kernel for is computed in main memory, and says so once.
 
@@ -29,6 +29,7 @@ from minitorch_compile.inductor.device_calls.one_op_graph import NoKernelError, 
 from minitorch_compile.tensor.dispatch.accelerators import moved, run_on_host
 from minitorch_compile.tensor.dispatch.op import Op
 from minitorch_compile.tensor.memory.device import device as Device
+from minitorch_compile.tensor.numerics.dtype import in_use
 from minitorch_compile.tensor.tensor_base import TensorBase
 from minitorch_compile.user_warnings import warn_user
 
@@ -47,28 +48,38 @@ class DeviceKernels:
 
     def run(self, op: Op, bound: Sequence[Any], tensors: Sequence[TensorBase], where: Device) -> Any:
         """The results of a call, on a device. `tensors` are those among its arguments."""
-        key = op, key_of(bound)
+        key = key_of(op, bound)
         try:
             call = self.calls[key]
         except TypeError:
             self.note(op, "one of its arguments can't be looked up, so no kernel can be kept for it")
             return run_on_host(op, bound, where)
         except KeyError:
-            call = self.calls[key] = self.prepared(op, bound, tensors)
+            call = self.calls[key] = self.prepared(op, bound, tensors, where)
             if len(self.calls) > MOST_CALLS:
                 del self.calls[next(iter(self.calls))]
         if call is None:
             return run_on_host(op, bound, where)
-        tensors = [x if x.storage.block is not None else moved(x, where) for x in tensors]
-        results = call(self.runtime, self.runtime.index_of(where), tensors)
-        return results[0] if len(results) == 1 else results
+        return call([x if x.storage.block is not None else moved(x, where) for x in tensors])
 
-    def prepared(self, op: Op, bound: Sequence[Any], tensors: Sequence[TensorBase]) -> DeviceCall | None:
+    def run_again(self, op: Op, bound: Sequence[Any]) -> Any:
+        """The results of a call like one before whose tensors are all on a device; None for any other."""
+        tensors: list[TensorBase] = []
+        try:
+            call = self.calls.get(key_of(op, bound, tensors))
+        except TypeError:  # something that can't be looked up
+            return None
+        return None if call is None or call.is_mixed else call(tensors)
+
+    def prepared(self, op: Op, bound: Sequence[Any], tensors: Sequence[TensorBase], where: Device) -> DeviceCall | None:
         """The kernels for calls like this one; None if there are none."""
         try:
             if any(x.storage.flips for x in tensors):
                 raise NoKernelError("kernels don't read numbers with other signs than they have in memory")
-            return DeviceCall(schedule_of(op, bound, tensors), self.launcher, self.kernel)
+            index = self.runtime.index_of(where)
+            call = DeviceCall(schedule_of(op, bound, tensors), self.launcher, self.kernel, self.runtime, index)
+            call.is_mixed = any(x.storage.block is None for x in tensors)
+            return call
         except NoKernelError as error:
             self.note(op, str(error))
             return None
@@ -100,14 +111,23 @@ def launcher_for(runtime: Runtime) -> Launcher:
     return NumbaLauncher(runtime.driver)
 
 
-def key_of(arguments: Sequence[Any]) -> tuple[Any, ...]:
-    """What a call's kernels depend on: how its tensors look, and its other arguments with their types."""
-    key: list[Any] = []
+def key_of(op: Op, bound: Sequence[Any], tensors: list[TensorBase] | None = None) -> tuple[Any, ...]:
+    """What a call's kernels depend on: how its tensors look and where they are, its other arguments with their types,
+    and the default dtype. `tensors` collects the former."""
+    key: list[Any] = [op, in_use[0]]
+    _extend(key, bound, [] if tensors is None else tensors)
+    return tuple(key)
+
+
+def _extend(key: list[Any], arguments: Sequence[Any], tensors: list[TensorBase]) -> None:
     for x in arguments:
         if isinstance(x, TensorBase):
-            key += x.dtype, x.sizes, x.strides
+            storage = x.storage
+            block = storage.block
+            key += x.dtype, x.sizes, x.strides, storage.flips, None if block is None else block.allocator
+            tensors.append(x)
         elif type(x) in (list, tuple):
-            key.append(key_of(x))
+            key.append(len(x))
+            _extend(key, x, tensors)
         else:
             key += type(x), repr(x) if type(x) is float else x
-    return tuple(key)

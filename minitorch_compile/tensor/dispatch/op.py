@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.tensor.dispatch.accelerators import accelerators
+from minitorch_compile.tensor.dispatch.accelerators import accelerators, run_again
 from minitorch_compile.tensor.dispatch.argument_devices import (
     all_tensors,
     device_of,
@@ -142,6 +142,8 @@ class Op:
 
     def run_elsewhere(self, bound: tuple[Any, ...], promised: Any = None) -> Any:
         """The call if some of its tensors' elements are on a device, or nowhere. `promised`: what its rule gave."""
+        if promised is None and (known := run_again(self, bound)) is not None:
+            return known
         tensors = all_tensors(bound)
         where = place_of(self, tensors)
         if where is not None:

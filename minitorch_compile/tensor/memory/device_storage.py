@@ -52,6 +52,10 @@ class Block(Protocol):
     def used_on(self, stream: Any) -> None:
         """A stream other than the one it was made on works with it."""
 
+    def run_again(self, op: Any, bound: Sequence[Any]) -> Any:
+        """The results of a call like one that was run here before, without asking anything else; None if there was
+        none."""
+
 
 class DeviceStorage(Storage):
     """The memory of a device. It has bytes, not elements: `buffer` stays None, as there is nothing to look at."""
@@ -59,8 +63,7 @@ class DeviceStorage(Storage):
     __slots__ = ("block",)
 
     def __init__(self, block: Block) -> None:
-        super().__init__(None)
-        self.block = block
+        self.buffer, self.version, self.block = None, 0, block
 
     def __len__(self) -> int:
         return self.block.nbytes
