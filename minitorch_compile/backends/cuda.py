@@ -1,22 +1,45 @@
-"""torch.backends.cuda: switches of the GPU's matrix products; there is no GPU, so they have no effect.
+"""torch.backends.cuda: switches of the GPU's matrix products.
 
 >>> matmul.allow_tf32 = True
->>> is_built()
-False
+>>> matmul.fp32_precision, settings.get_float32_matmul_precision()
+('tf32', 'high')
+>>> matmul.allow_tf32 = False
+>>> matmul.fp32_precision, is_built()
+('ieee', False)
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from minitorch_compile.backends.fp32_precision import checked, generic
+from minitorch_compile.tensor.functions import settings
 
 
-@dataclass
 class MatmulSwitches:
-    """How a GPU may round in matrix products."""
+    """How a GPU may round in matrix products. `allow_..._reduced_precision_reduction`: the parts of a long sum may be
+    added as numbers of two bytes."""
 
-    allow_tf32: bool = False
-    allow_fp16_reduced_precision_reduction: bool = True
-    allow_bf16_reduced_precision_reduction: bool = True
+    def __init__(self) -> None:
+        self.allow_fp16_reduced_precision_reduction = True
+        self.allow_bf16_reduced_precision_reduction = True
+        self.allow_fp16_accumulation = False  # PyTorch's name; sums of float16 are float32 here in any case
+
+    @property
+    def fp32_precision(self) -> str:
+        """ "tf32": ten bits of each float32 factor may do; "ieee": not; "none": nobody said."""
+        return generic(settings.settings.matmul_fp32_precision)
+
+    @fp32_precision.setter
+    def fp32_precision(self, precision: str) -> None:
+        settings.settings.matmul_fp32_precision = checked(precision)
+
+    @property
+    def allow_tf32(self) -> bool:
+        """Whether `fp32_precision` is "tf32". Setting it is set_float32_matmul_precision("high") or ("highest")."""
+        return self.fp32_precision == "tf32"
+
+    @allow_tf32.setter
+    def allow_tf32(self, allowed: bool) -> None:
+        settings.set_float32_matmul_precision("high" if allowed else "highest")
 
 
 matmul = MatmulSwitches()

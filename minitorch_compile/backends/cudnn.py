@@ -11,11 +11,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from minitorch_compile.backends.fp32_precision import OperatorPrecision
+
 enabled = True
 benchmark = False
 benchmark_limit: int | None = None
 deterministic = False
 allow_tf32 = True
+fp32_precision = "none"
+conv, rnn = OperatorPrecision(), OperatorPrecision()
 
 
 def is_available() -> bool:

@@ -100,6 +100,9 @@ class CudaBindingsDriver:
         self._enter(device)
         self._call("cuCtxSynchronize")
 
+    def enter(self, device: int) -> None:
+        self._enter(device)
+
     def can_access_peer(self, device: int, peer: int) -> bool:
         return bool(self._call("cuDeviceCanAccessPeer", *(self._call("cuDeviceGet", n) for n in (device, peer))))
 

@@ -62,6 +62,9 @@ class DeviceCalls(Protocol):
     def synchronize_device(self, device: int) -> None:
         """Waits until all work of the device is done."""
 
+    def enter(self, device: int) -> object:
+        """Makes the device this thread's, for libraries that work on whichever one it has."""
+
     def can_access_peer(self, device: int, peer: int) -> bool:
         """Whether kernels of `device` could read the memory of `peer`."""
 

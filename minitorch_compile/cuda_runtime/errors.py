@@ -35,5 +35,9 @@ class CudaUnavailableError(RuntimeError):
     """There is no GPU that can be used; the text says what is missing."""
 
 
+class CudaLibraryMissingError(RuntimeError):
+    """A library of NVIDIA's, or the package that calls it, isn't installed; the text says which."""
+
+
 class OutOfMemoryError(RuntimeError):
     """torch.cuda.OutOfMemoryError: no memory is left, though the allocator has given back all that it can."""

@@ -91,6 +91,9 @@ class FakeDriver:
                 if handle.device == device:
                     stream.run_until(stream.end)
 
+    def enter(self, device: int) -> None:
+        self._memory(device)
+
     def can_access_peer(self, device: int, peer: int) -> bool:
         return self._memory(device) is not self._memory(peer)
 

@@ -15,13 +15,17 @@ from minitorch_compile.cuda.device_block import DeviceBlock
 from minitorch_compile.cuda.runtime import Runtime
 from minitorch_compile.cuda_runtime.driver import StreamHandle
 from minitorch_compile.cuda_runtime.sanitizer import Sanitizer
+from minitorch_compile.inductor.device_calls.extern_launches import Resources, launch_of
 from minitorch_compile.inductor.device_calls.launcher import SIZE, STATUS, Kernel, Launcher
 from minitorch_compile.inductor.device_calls.launcher import Launch as Launching
 from minitorch_compile.inductor.device_calls.lifted_kernel import LiftedKernel, write_lifted_kernel
 from minitorch_compile.inductor.device_calls.one_op_graph import NoKernelError
 from minitorch_compile.inductor.ir.buffer import Buffer
+from minitorch_compile.inductor.ir.dependencies import buffers_read
+from minitorch_compile.inductor.ir.extern_call import ExternCall
 from minitorch_compile.inductor.lowering.half_precision import HALF
 from minitorch_compile.inductor.runtime.tensor_call import index_error
+from minitorch_compile.inductor.schedule.fused_call import FusedCall
 from minitorch_compile.inductor.schedule.group import Group
 from minitorch_compile.inductor.schedule.schedule import Schedule, reads_of
 from minitorch_compile.tensor.memory.device_storage import DeviceStorage
@@ -57,7 +61,9 @@ class DeviceCall:
 
     is_mixed = False
 
-    def __init__(self, schedule: Schedule, launcher: Launcher, compile: Compile, runtime: Runtime, index: int) -> None:
+    def __init__(
+        self, schedule: Schedule, resources: Resources, compile: Compile, runtime: Runtime, index: int
+    ) -> None:
         graph = schedule.graph
         self.runtime, self.index, self.device = runtime, index, runtime.devices[index]
         self.sanitizer = runtime.sanitizer
@@ -66,13 +72,26 @@ class DeviceCall:
         self.inputs, self.outputs = graph.inputs, graph.outputs
         if any(view.buffer in self.inputs for view in self.outputs):
             raise NoKernelError("it gives back what it was given")
-        groups = [step for step in schedule.steps if isinstance(step, Group)]
-        kernels = [write_lifted_kernel(group, schedule.internal) for group in groups]
-        used = [buffer for kernel in kernels for buffer in kernel.source.buffers]
+        used: list[Buffer] = []
+        kernels: list[tuple[Group, LiftedKernel] | ExternCall] = []
+        for step in schedule.steps:
+            assert not isinstance(step, FusedCall), "the limits of a GPU make none"
+            if isinstance(step, Group):
+                kernel = write_lifted_kernel(step, schedule.internal)
+                kernels.append((step, kernel))
+                used += kernel.source.buffers
+            else:
+                kernels.append(step)
+                used += [*buffers_read(step), *step.outputs]
         made = [b for b in dict.fromkeys([*used, *(v.buffer for v in self.outputs)]) if b not in self.inputs]
         places = {buffer: place for place, buffer in enumerate([*self.inputs, *made])}
         self.sizes = [buffer.nbytes for buffer in made]
-        self.launches = [_launch(group, kernel, places, launcher, compile) for group, kernel in zip(groups, kernels)]
+        self.launches = [
+            _extern_launch(prepared, places, resources)
+            if isinstance(prepared, ExternCall)
+            else _launch(*prepared, places, resources.launcher, compile)
+            for prepared in kernels
+        ]
         self.item_sizes = [buffer.dtype.itemsize for buffer in self.inputs]
         self.results = [
             (places[v.buffer] - len(self.inputs), v.offset, Size(v.sizes), tuple(v.strides), v.buffer.dtype)
@@ -109,6 +128,15 @@ def kinds_of(kernel: LiftedKernel) -> list[str]:
     numbers = [f"={dtype.name}" for _, dtype in kernel.numbers.values()]
     status = [STATUS] if kernel.source.uses_status else []
     return [*pointers, *[SIZE] * len(kernel.source.sizes), *numbers, *status]
+
+
+def _extern_launch(call: ExternCall, places: Mapping[Buffer, int], resources: Resources) -> Launch:
+    buffers = [*(view.buffer for view in call.inputs), *call.outputs]
+    read, written = (
+        [(places[buffer], buffer.nbytes) for buffer in used] for used in (buffers_read(call), call.outputs)
+    )
+    launch = launch_of(call, resources)
+    return Launch(launch, [places[buffer] for buffer in buffers], False, call.kernel, read, written)
 
 
 def _launch(

@@ -23,7 +23,10 @@ from typing import Any
 from minitorch_compile.cuda.runtime import Runtime
 from minitorch_compile.cuda_runtime.fake_driver import FakeDriver
 from minitorch_compile.inductor.device_calls.device_call import DeviceCall, kinds_of
+from minitorch_compile.inductor.device_calls.extern_launches import Resources
 from minitorch_compile.inductor.device_calls.launcher import Kernel, Launcher, SimulatedLauncher
+from minitorch_compile.inductor.device_calls.libraries import Libraries
+from minitorch_compile.inductor.device_calls.library_rules import library_rules
 from minitorch_compile.inductor.device_calls.lifted_kernel import LiftedKernel
 from minitorch_compile.inductor.device_calls.one_op_graph import NoKernelError, schedule_of
 from minitorch_compile.tensor.dispatch.accelerators import moved, run_on_host
@@ -42,6 +45,7 @@ class DeviceKernels:
     def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
         self.launcher = launcher_for(runtime)
+        self.libraries = Libraries(runtime)
         self.calls: dict[Any, DeviceCall | None] = {}
         self.compiled: dict[str, Kernel] = {}
         self.reasons: dict[str, str] = {}
@@ -77,7 +81,9 @@ class DeviceKernels:
             if any(x.storage.flips for x in tensors):
                 raise NoKernelError("kernels don't read numbers with other signs than they have in memory")
             index = self.runtime.index_of(where)
-            call = DeviceCall(schedule_of(op, bound, tensors), self.launcher, self.kernel, self.runtime, index)
+            schedule = schedule_of(op, bound, tensors, library_rules(self.libraries))
+            resources = Resources(self.libraries, self.launcher, self.compile)
+            call = DeviceCall(schedule, resources, self.kernel, self.runtime, index)
             call.is_mixed = any(x.storage.block is None for x in tensors)
             return call
         except NoKernelError as error:
@@ -91,14 +97,17 @@ class DeviceKernels:
             warn_user(f"{op.name} on cuda is computed in main memory: {reason}")
 
     def kernel(self, kernel: LiftedKernel) -> Kernel:
-        """The compiled kernel of this text."""
+        """The compiled kernel of a group of loops."""
         source = kernel.source
         parameters = ", ".join(kernel.parameters)
-        kinds = kinds_of(kernel)
         text = f"def {source.title}({parameters}):\n{textwrap.indent(source.body, '    ')}\n"
-        key = f"{kinds}\n{text}"
+        return self.compile(text, source.title, kinds_of(kernel))
+
+    def compile(self, text: str, name: str, kinds: Sequence[str]) -> Kernel:
+        """The compiled kernel of a text, with parameters of these kinds."""
+        key = f"{list(kinds)}\n{text}"
         if key not in self.compiled:
-            self.compiled[key] = self.launcher.compile(text, source.title, kinds)
+            self.compiled[key] = self.launcher.compile(text, name, kinds)
         return self.compiled[key]
 
 

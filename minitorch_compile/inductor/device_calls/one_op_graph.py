@@ -10,16 +10,18 @@ minitorch_compile.inductor.device_calls.one_op_graph.NoKernelError: an algorithm
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from minitorch_compile.aot.tracing import trace
+from minitorch_compile.fx import Node
+from minitorch_compile.inductor.device_calls.extern_launches import launches
 from minitorch_compile.inductor.lowering import lower
-from minitorch_compile.inductor.lowering.table import WITHOUT_A_KERNEL
+from minitorch_compile.inductor.lowering.table import WITHOUT_A_KERNEL, Rule
 from minitorch_compile.inductor.lowering.table import table as lowerings
 from minitorch_compile.inductor.schedule.fit import Limits
 from minitorch_compile.inductor.schedule.group import Group
-from minitorch_compile.inductor.schedule.schedule import Schedule
+from minitorch_compile.inductor.schedule.schedule import Schedule, call_of
 from minitorch_compile.inductor.schedule.scheduler import schedule
 from minitorch_compile.inductor.targets import find_target
 from minitorch_compile.prims import Prim, decompose
@@ -46,6 +48,9 @@ from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 DTYPES = frozenset((float64, float32, float16, bfloat16, int64, int32, int16, int8, uint8, bool_))
 
 
+NONE: Mapping[str, Rule] = {}
+
+
 class NoKernelError(Exception):
     """Why there is no kernel of ours for a call."""
 
@@ -66,8 +71,11 @@ def _as_tuple(result: Any) -> tuple[Any, ...]:
     return result if isinstance(result, tuple) else (result,)
 
 
-def schedule_of(op: Op, bound: Sequence[Any], tensors: Sequence[TensorBase]) -> Schedule:
-    """NoKernelError, with the reason, if part of it can't be a kernel that is made from loops."""
+def schedule_of(
+    op: Op, bound: Sequence[Any], tensors: Sequence[TensorBase], rules: Mapping[str, Rule] = NONE
+) -> Schedule:
+    """NoKernelError, with the reason, if part of it is neither loops nor what is launched as it is. `rules`: for prims
+    that a library computes."""
     reason = refusal_of_call(op, tuple(bound))
     if reason is not None:
         raise NoKernelError(reason)
@@ -76,15 +84,24 @@ def schedule_of(op: Op, bound: Sequence[Any], tensors: Sequence[TensorBase]) -> 
         module = decompose(trace(lambda *tensors: _as_tuple(op(*with_tensors(bound, iter(tensors)))), stand_ins))
     for node in module.graph.nodes:
         name = node.target.name if isinstance(node.target, Prim) else ""
-        if name and name not in lowerings:
+        if name and name not in lowerings and name not in rules:
             raise NoKernelError(WITHOUT_A_KERNEL.get(name, f"the prim {name} isn't lowered to loops"))
         if name in find_target("cuda").missing:
             raise NoKernelError(f"there is no device function of {name}")
         for value in tree_leaves(node.meta.get("val")):
-            if isinstance(value, TensorBase) and value.dtype not in DTYPES:
+            if isinstance(value, TensorBase) and value.dtype not in DTYPES and not _is_for_libraries(node, rules):
                 raise NoKernelError(f"kernels don't compute in {value.dtype} yet")
-    result = schedule(lower(module), Limits())
+    result = schedule(lower(module, rules), Limits())
     for step in result.steps:
-        if not isinstance(step, Group) or not step.is_fusible:
+        if not (step.is_fusible if isinstance(step, Group) else call_of(step).kernel in launches):
             raise NoKernelError("the library that computes it on a GPU isn't connected yet")
     return result
+
+
+def _is_for_libraries(node: Node, rules: Mapping[str, Rule]) -> bool:
+    """Whether no loop reads or makes the value of a node: only what has a rule of its own does."""
+    makers = [node] if node.op == "call_function" else []
+    return all(
+        other.op == "output" or (isinstance(other.target, Prim) and other.target.name in rules)
+        for other in [*makers, *node.users]
+    )

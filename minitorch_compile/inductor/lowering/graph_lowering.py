@@ -7,7 +7,7 @@ is not cheap to compute again. What is never realized is computed inside the loo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from minitorch_compile.fx import GraphModule, Node
@@ -18,7 +18,7 @@ from minitorch_compile.inductor.ir.extern_call import ExternCall, StridedView
 from minitorch_compile.inductor.ir.handler import Origin
 from minitorch_compile.inductor.ir.loops import Loop, LoopGraph, Operation, TensorBox
 from minitorch_compile.inductor.lowering.outputs import lower_outputs, written_back
-from minitorch_compile.inductor.lowering.table import ADAPTERS, table
+from minitorch_compile.inductor.lowering.table import ADAPTERS, Rule, table
 from minitorch_compile.prims import Prim
 from minitorch_compile.pytree import tree_leaves
 from minitorch_compile.tensor.memory.memory_format import channels_last, strides_in
@@ -34,14 +34,14 @@ EXPENSIVE_OPERATION = 8  # what exp and its kin count for
 
 
 class GraphLowering:
-    """Builds a `LoopGraph`; lowerings call `realize`, `extern`, ... on it."""
+    """Builds a `LoopGraph`. A target's own `rules` go before the table's; one that answers None leaves a call to it."""
 
-    def __init__(self) -> None:
+    def __init__(self, rules: Mapping[str, Rule] | None = None) -> None:
         self.inputs: list[Buffer] = []
         self.operations: list[Operation] = []
         self.constants: dict[Buffer, TensorBase] = {}
         self.origin: Origin | None = None
-        self.count = 0
+        self.rules, self.count = rules or {}, 0
 
     # ------------------------------------------------------------------------------------------ memory
 
@@ -70,11 +70,9 @@ class GraphLowering:
 
     # ------------------------------------------------------------------------------------------ what lowerings make
 
-    def extern(
-        self, kernel: str, inputs: list[StridedView], outputs: list[Buffer], *parameters: Any
-    ) -> list[TensorBox]:
+    def extern(self, name: str, inputs: list[StridedView], outputs: list[Buffer], *parameters: Any) -> list[TensorBox]:
         """The results of an extern kernel."""
-        self.add(ExternCall(kernel, inputs, outputs, parameters))
+        self.add(ExternCall(name, inputs, outputs, parameters))
         return [TensorBox.of(buffer) for buffer in outputs]
 
     # ------------------------------------------------------------------------------------------ the walk
@@ -110,6 +108,8 @@ class GraphLowering:
             return tuple(self.lowered("full", (x.sizes, 0, x.dtype), x) for x in meant)
         if isinstance(meant, TensorBase) and 0 in meant.sizes:  # so that no loop has to bear empty ranges
             prim, arguments = "full", (meant.sizes, 0, meant.dtype)
+        if prim in self.rules and (made := self.rules[prim](self, *arguments)) is not None:
+            return made
         results = [value.dtype for value in tree_leaves(meant)]
         computed = [x.dtype for x in tree_leaves(list(arguments)) if isinstance(x, TensorBox)]
         adapt = next((ADAPTERS[element] for element in (*results, *computed) if element in ADAPTERS), None)
@@ -129,9 +129,9 @@ def input_name(name: str) -> str:
     return name if name.startswith(("arg", "primals", "tangents")) else f"arg_{name}"
 
 
-def lower(module: GraphModule) -> LoopGraph:
-    """A graph of prims as loops."""
-    graph = GraphLowering()
+def lower(module: GraphModule, rules: Mapping[str, Rule] | None = None) -> LoopGraph:
+    """A graph of prims as loops, where `rules` of a target have no other answer."""
+    graph = GraphLowering(rules)
     env: dict[Node, Any] = {}
     outputs: list[StridedView] = []
     for node in module.graph.nodes:

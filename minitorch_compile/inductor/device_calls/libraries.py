@@ -1,0 +1,79 @@
+"""NVIDIA's libraries for the GPUs of a runtime, each loaded when it is first wanted; what isn't there is said once.
+
+>>> from minitorch_compile.cuda.runtime import using
+>>> from minitorch_compile.cuda_runtime.fake_driver import FakeDriver
+>>> with using(FakeDriver()) as runtime:
+...     Libraries(runtime).products is None      # a simulated GPU has no libraries, and doesn't miss them
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+from minitorch_compile import backends
+from minitorch_compile.cuda.runtime import Runtime
+from minitorch_compile.cuda_runtime import library_bindings
+from minitorch_compile.cuda_runtime.cublas_lt import CublasLt, Precision
+from minitorch_compile.cuda_runtime.driver import StreamHandle
+from minitorch_compile.cuda_runtime.errors import CudaLibraryMissingError
+from minitorch_compile.cuda_runtime.fake_driver import FakeDriver
+from minitorch_compile.user_warnings import warn_user
+
+NONE: dict[str, Any] = {}
+
+
+class Libraries:
+    """`bindings`: where the functions of a library come from, by its name; KeyError for one that isn't missed."""
+
+    def __init__(self, runtime: Runtime, bindings: Callable[[str], Any] | None = None) -> None:
+        self.runtime = runtime
+        driver = getattr(runtime.driver, "driver", runtime.driver)  # that of a sanitized one
+        simulated = isinstance(driver, FakeDriver)
+        self.bindings = bindings or (NONE.__getitem__ if simulated else library_bindings.bindings)
+
+    def allocate(self, nbytes: int, stream: StreamHandle) -> int:
+        """Memory for the work of a stream."""
+        return self.runtime.allocators[stream.device].allocate(nbytes, stream)
+
+    def found(self, name: str, instead: str) -> Any:
+        """The functions of a library; None, and a warning that says what is done instead, if it isn't there."""
+        try:
+            return self.bindings(name)
+        except KeyError:
+            return None
+        except CudaLibraryMissingError as error:
+            warn_user(f"{error}. {instead}")
+            return None
+
+    @cached_property
+    def products(self) -> CublasLt | None:
+        """cuBLASLt."""
+        found = self.found("cublasLt", "Until then a simple kernel multiplies matrices on cuda, several times slower")
+        return None if found is None else CublasLt(self.runtime.driver, self.allocate, found)
+
+
+def float32_precision() -> Precision:
+    """What torch.backends.cuda.matmul allows products of float32."""
+    return TF32 if backends.cuda.matmul.allow_tf32 else WIDE
+
+
+def float16_precision() -> Precision:
+    """Likewise, of float16."""
+    return REDUCED if backends.cuda.matmul.allow_fp16_reduced_precision_reduction else WIDE
+
+
+def bfloat16_precision() -> Precision:
+    """Likewise, of bfloat16."""
+    return REDUCED if backends.cuda.matmul.allow_bf16_reduced_precision_reduction else WIDE
+
+
+def full_precision() -> Precision:
+    """Of what no switch is about."""
+    return WIDE
+
+
+WIDE, TF32, REDUCED = Precision(reduced=False), Precision(tf32=True, reduced=False), Precision(reduced=True)
+PRECISIONS = {"float32": float32_precision, "float16": float16_precision, "bfloat16": bfloat16_precision}
