@@ -16,10 +16,11 @@ from minitorch_compile.cuda.runtime import Runtime
 from minitorch_compile.cuda_runtime.driver import StreamHandle
 from minitorch_compile.cuda_runtime.sanitizer import Sanitizer
 from minitorch_compile.inductor.device_calls.extern_launches import Resources, launch_of
-from minitorch_compile.inductor.device_calls.launcher import SIZE, STATUS, Kernel, Launcher
+from minitorch_compile.inductor.device_calls.launcher import SIZE, STATUS, Kernel, Launcher, array_of
 from minitorch_compile.inductor.device_calls.launcher import Launch as Launching
 from minitorch_compile.inductor.device_calls.lifted_kernel import LiftedKernel, write_lifted_kernel
 from minitorch_compile.inductor.device_calls.one_op_graph import NoKernelError
+from minitorch_compile.inductor.device_calls.scatter_kernels import scatter_kernels
 from minitorch_compile.inductor.ir.buffer import Buffer
 from minitorch_compile.inductor.ir.dependencies import buffers_read
 from minitorch_compile.inductor.ir.extern_call import ExternCall
@@ -28,6 +29,7 @@ from minitorch_compile.inductor.runtime.tensor_call import index_error
 from minitorch_compile.inductor.schedule.fused_call import FusedCall
 from minitorch_compile.inductor.schedule.group import Group
 from minitorch_compile.inductor.schedule.schedule import Schedule, reads_of
+from minitorch_compile.tensor.functions.settings import settings
 from minitorch_compile.tensor.memory.device_storage import DeviceStorage
 from minitorch_compile.tensor.memory.size import Size
 from minitorch_compile.tensor.numerics.dtype import bool_, dtype
@@ -77,9 +79,9 @@ class DeviceCall:
         for step in schedule.steps:
             assert not isinstance(step, FusedCall), "the limits of a GPU make none"
             if isinstance(step, Group):
-                kernel = write_lifted_kernel(step, schedule.internal)
-                kernels.append((step, kernel))
-                used += kernel.source.buffers
+                for kernel in _kernels_of(step, schedule.internal):
+                    kernels.append((step, kernel))
+                    used += kernel.source.buffers
             else:
                 kernels.append(step)
                 used += [*buffers_read(step), *step.outputs]
@@ -125,6 +127,8 @@ def kinds_of(kernel: LiftedKernel) -> list[str]:
     """The kinds of its parameters."""
     elements = {name: b.dtype for name, b in zip(kernel.source.names, kernel.source.buffers)}
     pointers = [memory_dtype(dtype).name for dtype in elements.values()]
+    if kernel.changed_atomically:
+        pointers[-1] = array_of(pointers[-1])
     numbers = [f"={dtype.name}" for _, dtype in kernel.numbers.values()]
     status = [STATUS] if kernel.source.uses_status else []
     return [*pointers, *[SIZE] * len(kernel.source.sizes), *numbers, *status]
@@ -137,6 +141,12 @@ def _extern_launch(call: ExternCall, places: Mapping[Buffer, int], resources: Re
     )
     launch = launch_of(call, resources)
     return Launch(launch, [places[buffer] for buffer in buffers], False, call.kernel, read, written)
+
+
+def _kernels_of(group: Group, internal: frozenset[Buffer]) -> list[LiftedKernel]:
+    if group.is_fusible:
+        return [write_lifted_kernel(group, internal)]
+    return scatter_kernels(group, internal, settings.deterministic)
 
 
 def _launch(

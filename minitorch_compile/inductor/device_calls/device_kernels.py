@@ -31,6 +31,7 @@ from minitorch_compile.inductor.device_calls.lifted_kernel import LiftedKernel
 from minitorch_compile.inductor.device_calls.one_op_graph import NoKernelError, schedule_of
 from minitorch_compile.tensor.dispatch.accelerators import moved, run_on_host
 from minitorch_compile.tensor.dispatch.op import Op
+from minitorch_compile.tensor.functions.settings import settings
 from minitorch_compile.tensor.memory.device import device as Device
 from minitorch_compile.tensor.numerics.dtype import in_use
 from minitorch_compile.tensor.tensor_base import TensorBase
@@ -122,8 +123,8 @@ def launcher_for(runtime: Runtime) -> Launcher:
 
 def key_of(op: Op, bound: Sequence[Any], tensors: list[TensorBase] | None = None) -> tuple[Any, ...]:
     """What a call's kernels depend on: how its tensors look and where they are, its other arguments with their types,
-    and the default dtype. `tensors` collects the former."""
-    key: list[Any] = [op, in_use[0]]
+    the default dtype, and whether sums keep their order. `tensors` collects the former."""
+    key: list[Any] = [op, in_use[0], settings.deterministic]
     _extend(key, bound, [] if tensors is None else tensors)
     return tuple(key)
 

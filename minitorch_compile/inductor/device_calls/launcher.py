@@ -25,7 +25,9 @@ from minitorch_compile.cuda_runtime.driver import StreamHandle
 from minitorch_compile.cuda_runtime.fake_driver import FakeDriver
 from minitorch_compile.generated_source import function_from_source
 
-SIZE = "size"  # among the kinds of parameters, which are else the dtype names of pointers, or "=float32" of numbers
+# Among the kinds of parameters, which are else the dtype names of pointers, "float32[]" for a pointer that is an array
+# of Numba's, after all others, or "=float32" of numbers.
+SIZE = "size"
 
 HEADER = """\
 import math
@@ -94,6 +96,15 @@ STATUS = "status"  # the kind of the last parameter, of a kernel that reads thro
 
 def is_pointer(kind: str) -> bool:
     return kind != SIZE and not kind.startswith("=")
+
+
+def array_of(pointer: str) -> str:
+    """The kind of a pointer whose elements are changed by atomic operations."""
+    return f"{pointer}[]"
+
+
+def is_array(kind: str) -> bool:
+    return kind.endswith("[]") or kind == STATUS
 
 
 def number_kind(kind: str) -> str:

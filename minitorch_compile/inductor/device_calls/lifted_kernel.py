@@ -47,10 +47,14 @@ class PointerSpelling(CudaSpelling):
 
 @dataclass
 class LiftedKernel:
-    """A kernel, and the numbers that it is called with beside its sizes."""
+    """A kernel, and the numbers that it is called with beside its sizes.
+
+    `changed_atomically`: its one output is an array of Numba's, as atomic operations want it, and the last pointer.
+    """
 
     source: KernelSource
     numbers: dict[str, tuple[Number, dtype]]
+    changed_atomically: bool = False
 
     @property
     def per_block(self) -> bool:

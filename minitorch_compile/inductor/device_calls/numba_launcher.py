@@ -19,12 +19,19 @@ import numpy as np
 from minitorch_compile.cuda_runtime.driver import Driver, StreamHandle
 from minitorch_compile.generated_source import function_from_source
 from minitorch_compile.inductor.device_calls import kernel_store
-from minitorch_compile.inductor.device_calls.launcher import HEADER, STATUS, Kernel, is_pointer, number_kind
+from minitorch_compile.inductor.device_calls.launcher import (
+    HEADER,
+    STATUS,
+    Kernel,
+    Reach,
+    is_array,
+    is_pointer,
+    number_kind,
+)
 
 BLOCKS_PER_MULTIPROCESSOR = 8
 WORD = 8  # bytes of the buffer for each parameter
-ADDRESS = 1  # in its place below
-STATUS_WORDS = (0, 0, 3, 8, ADDRESS, 3, 8)  # two owners, elements, bytes of each, where, size and stride
+ARRAY_ADDRESS = 4  # the word of it: before it come two owners, elements, bytes of each; after it size and stride
 
 
 class NumbaLauncher:
@@ -49,7 +56,7 @@ class NumbaLauncher:
         key = kernel_store.key_of(text, parameters, self.capability, self.threads)
         entry, code = kernel_store.kept(key, make)
         loaded = LoadedKernel(self.driver, code, entry.encode(), self.threads)
-        return lambda blocks, reaches, numbers: PreparedLaunch(loaded, blocks, parameters, numbers)
+        return lambda blocks, reaches, numbers: PreparedLaunch(loaded, blocks, parameters, reaches, numbers)
 
 
 class LoadedKernel:
@@ -68,36 +75,48 @@ class LoadedKernel:
 class PreparedLaunch:
     """The buffer that a kernel's parameters are read from: numbers are in it already, a call writes the pointers.
 
-    A status is an array of Numba's, since atomic operations want one: seven words, the fifth of which is its address.
+    A parameter is a word. One whose elements are changed by atomic operations is an array of Numba's, since these want
+    one: seven words, the fifth of which is its address. Arrays come behind all other pointers.
     """
 
-    def __init__(self, loaded: LoadedKernel, blocks: int, parameters: Sequence[str], numbers: Sequence[Any]) -> None:
+    def __init__(
+        self,
+        loaded: LoadedKernel,
+        blocks: int,
+        parameters: Sequence[str],
+        reaches: Sequence[Reach],
+        numbers: Sequence[Any],
+    ) -> None:
         self.loaded, self.blocks = loaded, blocks
-        checked = parameters[-1] == STATUS
-        plain = parameters[:-1] if checked else parameters
-        words = len(plain) + (len(STATUS_WORDS) if checked else 0)
-        self.buffer = ctypes.create_string_buffer(WORD * words)
+        words: list[int] = []
+        self.arrays: list[int] = []  # where their addresses go
+        reach, number = iter(reaches), iter(numbers)
+        for kind in parameters:
+            if not is_pointer(kind):
+                words.append(int.from_bytes(np.dtype(number_kind(kind)).type(next(number)).tobytes(), "little"))
+                continue
+            length, element = next(reach)
+            if is_array(kind):
+                self.arrays.append(WORD * (len(words) + ARRAY_ADDRESS))
+                words += [0, 0, length, element.itemsize, 0, length, element.itemsize]
+            else:
+                words.append(0)
+        self.plain = len(reaches) - len(self.arrays)
+        self.pointers = struct.Struct(f"{self.plain}Q")
+        self.buffer = ctypes.create_string_buffer(struct.pack(f"{len(words)}Q", *words), WORD * len(words))
         start = ctypes.addressof(self.buffer)
-        self.table = (ctypes.c_void_p * words)(*(start + WORD * place for place in range(words)))
+        self.table = (ctypes.c_void_p * len(words))(*(start + WORD * place for place in range(len(words))))
         self.where = ctypes.addressof(self.table)
-        places = [place for place, kind in enumerate(plain) if not is_pointer(kind)]
-        for place, number in zip(places, numbers, strict=True):
-            value = np.dtype(number_kind(plain[place])).type(number).tobytes()
-            self.buffer[WORD * place : WORD * place + len(value)] = value
-        self.pointers = struct.Struct(f"{len(plain) - len(places)}Q")
-        self.status: int | None = None
-        if checked:
-            struct.pack_into("7Q", self.buffer, WORD * len(plain), *STATUS_WORDS)
-            self.status = WORD * (len(plain) + STATUS_WORDS.index(ADDRESS))
         self.turn = threading.Lock()
         self.launch = loaded.driver.launch_kernel
 
     def __call__(self, addresses: Sequence[int], stream: StreamHandle) -> None:
         handle = self.loaded.handles.get(stream.device) or self.loaded.handle(stream.device)
         with self.turn:  # the driver has read the buffer when it returns
-            if self.status is not None:
-                struct.pack_into("Q", self.buffer, self.status, addresses[-1])
-                addresses = addresses[:-1]
+            if self.arrays:
+                for place, address in zip(self.arrays, addresses[self.plain :], strict=True):
+                    struct.pack_into("Q", self.buffer, place, address)
+                addresses = addresses[: self.plain]
             self.pointers.pack_into(self.buffer, 0, *addresses)
             self.launch(handle, self.blocks, self.loaded.threads, self.where, stream)
 
@@ -116,6 +135,8 @@ def ptx_of(function: Any, parameters: Sequence[str], capability: tuple[int, int]
     def type_of(kind: str) -> Any:
         if kind == STATUS:
             return types.Array(types.int64, 1, "C")
+        if is_array(kind):
+            return types.Array(getattr(types, kind.removesuffix("[]")), 1, "C")
         if is_pointer(kind):
             return types.CPointer(getattr(types, kind))
         return getattr(types, number_kind(kind))

@@ -1,0 +1,163 @@
+"""Scatters on a GPU: values go where indices say, and several may want one place.
+
+Which kernels that takes depends on how they combine, and on what the device can do in one step:
+
+- sums, and extremes of whole numbers: the places are filled, then every thread adds its value atomically. Sums of
+  floats depend on the order then, in their last bits.
+- stored values: each place finds out which value stays, the last one, and then fetches it.
+- everything else, and all sums of floats under `use_deterministic_algorithms`: values that can't meet, as the columns
+  of an embedding, have a thread each; those that can, come to it one after the other.
+
+>>> from minitorch_compile.inductor.ir.buffer import Buffer
+>>> from minitorch_compile.inductor.schedule.group import Group
+>>> from minitorch_compile.tensor.numerics.dtype import float32, int64
+>>> rows, values = Buffer.contiguous("rows", (8,), int64), Buffer.contiguous("values", (8, 4), float32)
+>>> table = Buffer.contiguous("table", (3, 4), float32)
+>>> added = Scatter(
+...     table, (8, 4), lambda ops, at: ops.load(values, values.address(at)), combine="sum",
+...     initial=lambda ops, at: ops.constant(0, float32),
+...     target=lambda ops, at: [ops.indirect(ops.load(rows, at[0]), 3, wrap=False), at[1]],
+... )
+>>> fill, add = scatter_kernels(Group.of(added), frozenset(), deterministic=False)
+>>> print(add.source.body)
+for row in range(cuda.grid(1), n0, cuda.gridsize(1)):
+    i1 = row % n1
+    rest_of_i1 = row // n1
+    i0 = rest_of_i1
+    t0 = in1[n2 * i0 + i1]
+    t1 = in0[i0]
+    t2 = device_functions.checked_index(t1, int64(n3), status)
+    cuda.atomic.add(out0, n4 * t2 + i1, t0)
+>>> fill, in_turns = scatter_kernels(Group.of(added), frozenset(), deterministic=True)
+>>> print(in_turns.source.body)
+for i1 in range(cuda.grid(1), n0, cuda.gridsize(1)):
+    for i0 in range(n1):
+        t0 = in1[n2 * i0 + i1]
+        t1 = in0[i0]
+        t2 = device_functions.checked_index(t1, int64(n3), status)
+        t3 = out0[n4 * t2 + i1]
+        t4 = t3 + t0
+        out0[n4 * t2 + i1] = t4
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from minitorch_compile.inductor.codegen.shared.accumulators import COMBINING
+from minitorch_compile.inductor.codegen.shared.block import Value
+from minitorch_compile.inductor.codegen.shared.kernel_source import KernelSource
+from minitorch_compile.inductor.device_calls.lifted_kernel import LiftedKernel, LiftedKernelWriter, write_lifted_kernel
+from minitorch_compile.inductor.ir.buffer import Buffer, Position
+from minitorch_compile.inductor.ir.dependencies import AccessHandler, loop_variables
+from minitorch_compile.inductor.ir.handler import Handler
+from minitorch_compile.inductor.ir.index import flatten, unflatten
+from minitorch_compile.inductor.ir.iteration import Axes, Axis, count
+from minitorch_compile.inductor.ir.loops import Loop
+from minitorch_compile.inductor.ir.ordered_loops import Scatter
+from minitorch_compile.inductor.schedule.group import Group
+from minitorch_compile.tensor.memory.strides import numel
+from minitorch_compile.tensor.numerics.dtype import dtype, float32, float64, int32, int64
+
+INTEGERS, FLOATS = (int32, int64), (float32, float64)  # that the device changes in one step
+ATOMIC = {"sum": "add", "amax": "max", "amin": "min"}
+
+
+def scatter_kernels(group: Group, internal: frozenset[Buffer], deterministic: bool) -> list[LiftedKernel]:
+    """The kernels of a group that is a scatter."""
+    (member,) = group.members
+    scatter = member.loop
+    assert isinstance(scatter, Scatter)
+    if not scatter.combine:
+        return _kernels_that_store(scatter, internal)
+    fill = Loop(scatter.buffer, scatter.buffer.sizes, scatter.initial, origin=scatter.origin)
+    atomic = is_atomic(scatter.combine, scatter.buffer.dtype, deterministic)
+    return [_kernel_of(fill, internal), _scattering(scatter, internal, atomic)]
+
+
+def is_atomic(combine: str, element: dtype, deterministic: bool) -> bool:
+    """Whether the device combines such elements in one step, in any order.
+
+    >>> is_atomic("sum", float32, False), is_atomic("sum", float32, True), is_atomic("amax", float32, False)
+    (True, False, False)
+    """
+    if element in INTEGERS:
+        return combine in ATOMIC
+    return combine == "sum" and element in FLOATS and not deterministic  # atomic extremes of floats skip NaN
+
+
+def _kernel_of(loop: Loop, internal: frozenset[Buffer]) -> LiftedKernel:
+    return write_lifted_kernel(Group.of(loop).merged(), internal)
+
+
+def _scattering(scatter: Scatter, internal: frozenset[Buffer], atomic: bool) -> LiftedKernel:
+    """The kernel that combines values with what is there already."""
+    alone = replace(scatter, initial=lambda ops, at: ops.constant(0, scatter.buffer.dtype))
+    writer = ScatterWriter(Group.of(alone), internal, atomic)
+    source = writer.write()
+    source.sizes = writer.sizes
+    return LiftedKernel(source, writer.numbers, changed_atomically=atomic)
+
+
+def _kernels_that_store(scatter: Scatter, internal: frozenset[Buffer]) -> list[LiftedKernel]:
+    """The number of the last value that wants a place, -1 if none does; then the value, or what was there."""
+    buffer = scatter.buffer
+    winners = Buffer.contiguous(f"{buffer.name}_winners", buffer.sizes, int64)
+    number = lambda ops, at: ops.index_value(flatten(at, scatter.sizes), int64)
+    search = replace(scatter, buffer=winners, inner_fn=number, combine="amax")
+
+    def chosen(ops: Handler, at: Position) -> object:
+        winner = ops.load(winners, winners.address(at))
+        is_there = ops.apply("ge", winner, ops.constant(0, int64))
+        place = lambda: unflatten(ops.indirect(winner, numel(scatter.sizes), wrap=False), scatter.sizes)
+        value = ops.masked(is_there, lambda: scatter.inner_fn(ops, place()), 0, buffer.dtype)
+        return ops.apply("where", is_there, value, scatter.initial(ops, at))
+
+    none = Loop(winners, buffer.sizes, lambda ops, at: ops.constant(-1, int64), origin=scatter.origin)
+    fetch = Loop(buffer, buffer.sizes, chosen, origin=scatter.origin)
+    nowhere: frozenset[Buffer] = frozenset()
+    return [_kernel_of(none, nowhere), _scattering(search, nowhere, atomic=True), _kernel_of(fetch, internal)]
+
+
+class ScatterWriter(LiftedKernelWriter):
+    """Combines values with what is at their places, all at once or those that may meet in turns."""
+
+    def __init__(self, group: Group, internal: frozenset[Buffer], atomic: bool) -> None:
+        super().__init__(group, internal)
+        self.atomic = atomic
+
+    def write(self) -> KernelSource:
+        (member,) = self.group.members
+        scatter = member.loop
+        assert isinstance(scatter, Scatter)
+        position = loop_variables(scatter)
+        axes = tuple(Axis(v, size, False) for v, size in zip(position, scatter.sizes) if size != 1)
+        apart = axes if self.atomic else tuple(axis for axis in axes if axis in axes_that_stay(scatter, axes))
+        self.deal_out(apart, "cuda.grid(1)", "cuda.gridsize(1)")
+        for axis in axes:
+            if axis not in apart:
+                size = self.number_text(axis.size, axis)
+                self.enter(f"for {axis.variable} in range({size}):", axis.variable.symbols)
+        self.combine(scatter, scatter.inner_fn(self, position), position)
+        while self.block is not self.root:
+            self.leave()
+        title = f"scatter_{scatter.combine}_{'at_once' if self.atomic else 'in_turns'}"
+        names = list(dict.fromkeys(self.pointers[buffer] for buffer in self.buffers))
+        return KernelSource(title, self.buffers, names, self.root.text(), count(apart), uses_status=bool(self.checks))
+
+    def combine(self, scatter: Scatter, value: Value, position: Position) -> None:
+        place = self.text_of(scatter.buffer.address(scatter.target(self, position)))
+        pointer, element = self.pointers[scatter.buffer], scatter.buffer.dtype
+        if self.atomic:
+            self.block.store(f"cuda.atomic.{ATOMIC[scatter.combine]}({pointer}, {place}, {value.name})")
+            return
+        old = self.fresh()
+        self.block.add(f"{old} = {self.spelling.load(pointer, place, element)}")
+        value = self.apply(COMBINING[scatter.combine], Value(old, element, self.block), value)
+        self.block.store(self.spelling.store(pointer, place, value.name, element))
+
+
+def axes_that_stay(scatter: Scatter, axes: Axes) -> list[Axis]:
+    """Those that are a coordinate of the target as they are: values that differ in one never meet."""
+    target = scatter.target(AccessHandler(loop_variables(scatter)), loop_variables(scatter))
+    return [axis for axis in axes if any(part == axis.variable for part in target)]
