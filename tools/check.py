@@ -125,6 +125,8 @@ def main() -> None:
     parser.add_argument("--floor", default="", help="only the tests of one floor: tensor, dynamo, aot, ...")
     parser.add_argument("--changed", default="", help="only what changes since a commit reach (1: HEAD)")
     options = parser.parse_args()
+    # Else each process that a test starts compiles all modules anew: more than a second of its time.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     if options.only == "lint":
         sys.exit(run_all(LINT))
     tests = COVERAGE if options.coverage else PYTEST if options.all else QUICK
