@@ -85,7 +85,7 @@ def with_lesson_list(page: str) -> str:
         time = lesson_time(source)
         entries.append(f"[{source.name[:2]}](notebooks/{source.stem}.ipynb) {time.title} ({time})")
     about = "In brackets is how long it takes, about: to read, and for the exercises."
-    paragraph = "Lessons: " + " · ".join(entries) + f". {about} More are being built."
+    paragraph = "Lessons: " + " · ".join(entries) + f". {about}"
     filled = textwrap.fill(paragraph, 140, break_long_words=False, break_on_hyphens=False)
     return re.sub(r"^Lessons: .*?(?=\n\n)", lambda _: filled, page, count=1, flags=re.MULTILINE | re.DOTALL)
 

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 02 Exercises: ops, broadcasting, promotion, dispatch
 #
-# Nine exercises, two hours and three quarters: one about ops, twelve minutes, and eight steps of your own
+# Nine exercises, two hours and three quarters: one about ops, a quarter of an hour, and eight steps of your own
 # `mini/ops.py`, two hours and a half. Each is a sentence, a signature, an example and a check. Write your answer in
 # place of the `raise` line or the `...`, run the cell, run the check below it. If you are stuck, `hint("02.1")` gives
 # the first of three hints, and calling it again the next; hints cost nothing.

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 03 Exercises: a bytecode interpreter
 #
-# Eleven exercises, two hours and three quarters: one about the package's interpreter, twelve minutes, and ten steps of your own
+# Eleven exercises, two hours and three quarters: one about the package's interpreter, a quarter of an hour, and ten steps of your own
 # `mini/interpreter.py`, two hours and a half. Each is a sentence, a signature, an example and a check. Write your
 # answer in place of the `raise` line or the `...`, run the cell, run the check below it. If you are stuck,
 # `hint("03.1")` gives the first of three hints, and calling it again the next; hints cost nothing.

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # 05 Exercises: guards and the cache
 #
-# Twelve exercises, three hours: two about guards, half an hour, and ten steps of your own `mini/guards.py` and
-# `mini/sizes.py`, two hours and a half. Each is a sentence, a signature, an example and a check. Write your answer in place of the
+# Twelve exercises, three hours and a quarter: two about guards, half an hour, and ten steps of your own `mini/guards.py` and
+# `mini/sizes.py`, two hours and three quarters. Each is a sentence, a signature, an example and a check. Write your answer in place of the
 # `raise` line or the `...`, run the cell, run the check below it. If you are stuck, `hint("05.1")` gives the first of
 # three hints, and calling it again the next; hints cost nothing.
 
@@ -280,7 +280,7 @@ check("05.3")
 # it may raise AttributeError, LookupError, TypeError or ValueError. `Guards` is the list of them, in the order in which
 # things were read. `require` adds one; `first_failing` gives the first that doesn't hold, or None. `known` has, by id,
 # what was read so far; `source_of(value)` looks there, and gives None for what did not come from outside. Keep `__init__`
-as it is: later steps read all of it.
+# as it is: later steps read all of it.
 
 
 # %% step="05.4"
@@ -340,12 +340,14 @@ check("05.4")
 # - A tensor becomes `make_input(source, value)`. All that `about` tells of it must stay. If `is_dynamic` says so (step 05.12),
 # its first size may be another one: then `about(tensor, 1)` must stay, and
 # `make_input` gets `with_batch(self, source, value)`. Both are written in 05.12; until then no size is dynamic.
-# - For anything else `facts(value)` gives a text with gaps, and what it asks: `text.format(source, *seen)` is the guard's text, and
-# it holds where `facts` gives the same again. The trace uses `remade(value, part, remember)`, a list of its own, say, where
+# - For anything else ask `facts(value)`, your next step. It gives a tuple `text, *seen`, of a list of two `"type({0}) is {1} and
+# len({0}) == {2}", "list", 2`: so `text.format(source, *seen)` is the guard's text, and the guard holds where `facts` gives the same
+# again. The trace uses `remade(value, part, remember)`, the step after it: a list of its own, say. You give it two functions.
 # `part(step, key, item)` reads an item one step further, at `source.attr(key)` or `source.item(key)` by the step's name; of a
-# step "key" it gives the item. `remember` gets what the trace uses, before its parts are there. These two are your next steps.
+# step "key" it gives the item. `remember(mine)` is called with what the trace uses, before its parts are there.
 #
-# What the trace uses is remembered: `self.remember(mine, value, source)`. A guard on x = 3 has the text `x == 3`.
+# What the trace uses is remembered: `self.remember(mine, value, source)`, which is given, and gives `mine` back. A guard on x = 3
+# has the text `x == 3`.
 
 
 # %% step="05.5"
@@ -377,13 +379,18 @@ check("05.5")
 # + return self.remember(value, value, source)
 
 # %% [markdown]
-# ## 05.6 What is read through
+# ## 05.6 What must stay
 #
-# `facts(value)` is a tuple: a text with gaps for the source, `{0}`, and for what follows; then what was seen. It must be the same
-# at a later call. What is fixed (`is_fixed`: a class, a module, a function without closure and defaults) must be the very same
-# one: ask its `id`, and of a function those of its `__code__` and its `__globals__`, since a `def` in a function makes a new one at
-# each call. Of a list or tuple ask the type and the length, of a dictionary the keys, with their types and in their order. Of
-# any other object ask the type: what it holds is read later, attribute by attribute.
+# `facts(value)` is a tuple: first the guard's text, in the form that `format` fills in, and then what was seen of the value. In the
+# text `{0}` stands for the source, `{1}` for what comes next in the tuple, `{2}` for what comes after that. The whole tuple
+# must be the same at a later call, so what no text tells may follow, too. There are four kinds of values:
+#
+# | the value | its guard, for the source x | what is seen |
+# | --- | --- | --- |
+# | is fixed (`is_fixed`): a class, a module, a function without closure and defaults | `x is relu` | its `__name__` (or its type's, if it has none), and its `id`; of a function, in place of that, the ids of its `__code__` and its `__globals__`, since a `def` in a function makes a new one at each call |
+# | a list or tuple | `type(x) is list and len(x) == 2` | the type's name, the length |
+# | a dictionary | `type(x) is dict and list(x) == ['a']` | the keys in their order, and their types |
+# | any other object | `type(x) is Model` | the type's name, the type: what it holds is read later, attribute by attribute |
 
 
 # %% step="05.6"
@@ -686,6 +693,10 @@ check("05.11")
 # - return Size(self.batch, *found) if found[0] else found[1]
 # + return Size(self.batch, *found)
 
+# %% tags=["wrong"] step="05.11" says="With a float the number of now is calculated with"
+# -         found = None if float in (type(x), type(y)) else EXACT[name](*terms(x), *terms(y))
+# +         found = EXACT[name](*terms(x), *terms(y))
+
 # %% tags=["wrong"] step="05.11" says="must be right for each batch of which holds what was required"
 # - self.batch.require(f"s0 == {now}", lambda later: later == now)
 
@@ -696,7 +707,8 @@ check("05.11")
 # %% [markdown]
 # ## 05.12 Inputs whose batch is dynamic
 #
-# - `is_dynamic(guards, tensor)`: whether a tensor gets a formula. If `guards.dynamic` is True, all do but parameters. There is one
+# - `is_dynamic(guards, tensor)`: whether a tensor gets a formula. If `guards.dynamic` is True, all do but parameters: tensors of which
+#   `requires_grad` is True. There is one
 #   s0, so they must have the first size of those before; and it is 2 at least, for 1 broadcasts. After x of (7, 3): y of (7,) is
 #   dynamic, y of (3, 7) isn't.
 # - `with_batch(guards, source, tensor)`: the tensor with `Size(guards.batch)` as its first size. For the first one it makes

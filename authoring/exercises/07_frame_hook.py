@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 07 Exercises: the frame hook
 #
-# Six exercises, an hour and twenty minutes: three about the package's hook, forty minutes, and three steps
+# Six exercises, an hour and a half: three about the package's hook, three quarters of an hour, and three steps
 # of your own `mini/frames.py`, three quarters of an hour. Each is a sentence, a signature, an example and a check. Write your answer in
 # place of the `raise` line or the `...`, run the cell, run the check below it. If you are stuck, `hint("07.1")` gives
 # the first of three hints, and calling it again the next; hints cost nothing. One answer can be spliced into the

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 08 Exercises: autograd
 #
-# Nine exercises, three hours and a quarter: one about gradients, ten minutes, and eight steps of your own
+# Nine exercises, three hours and a quarter: one about gradients, a quarter of an hour, and eight steps of your own
 # `mini/tape.py`, three hours. Each is a sentence, a signature, an example and a check. Write your answer in place of
 # the `raise` line or the `...`, run the cell, run the check below it. If you are stuck, `hint("08.1")` gives the first
 # of three hints, and calling it again the next; hints cost nothing.
@@ -163,7 +163,8 @@ check("08.3")
 # Write `Tape`, a `Layer`. `call(op, args)`: the parents are the histories of the arguments that are tensors, None for others,
 # and all None if `enabled` is False. If one has a history and the op a rule, the call is noted: the result `requires_grad`, and
 # its `grad_fn` is a `Note`; but only if its dtype is a float (`out.dtype.kind == "f"`). Every result gets `out.since`, the
-# version of its storage.
+# version of its storage; but a `Write` that is not noted, in `no_grad` say, leaves it as it was: a history that lacked a
+# write lacks it still.
 #
 # A `Write` that is noted, `copy_(x, y)`, has x for its result. It is a RuntimeError if x is a leaf. The new history of x has y for
 # its only parent; there is none, and x requires no gradient, if y has no history. And the version is also noted in
@@ -191,8 +192,7 @@ check("08.4")
 # +             out.requires_grad = any(p is not None for p in parents)
 
 # %% tags=["wrong"] step="08.4" says="x is what the gradient is asked for"
-# -         if noted and writes and parents[0] is args[0]:
-# -             raise RuntimeError("a leaf that requires grad is written to: use no_grad()")
+# -         ops.ensure(not (noted and writes and parents[0] is args[0]), "a leaf that requires grad: write in no_grad()")
 
 # %% tags=["wrong"] step="08.4" says="What was there before is overwritten"
 # -             parents = [None, parents[1]] if writes else parents  # what is overwritten does not count
@@ -202,8 +202,32 @@ check("08.4")
 # -             out.storage.noted = out.since
 
 # %% tags=["wrong"] step="08.4" says="made after the write"
-# -         out.since = out.storage.version
-# +         out.since = out.storage.version if writes else 0
+# -             out.since = out.storage.version
+# +             out.since = out.storage.version if writes else 0
+
+# %% tags=["wrong"] step="08.4" says="op.run would go past them"
+# -         out = op(*args)
+# +         out = op.run(*args)
+
+# %% tags=["wrong"] step="08.4" says="that is what it is for"
+# -         noted, writes = any(p is not None for p in parents) and op in DERIVATIVES, isinstance(op, Write)
+# +         noted, writes = any(p is not None for p in parents), isinstance(op, Write)
+
+# %% tags=["wrong"] step="08.4" says="No history came into b by this write"
+# -         noted, writes = any(p is not None for p in parents) and op in DERIVATIVES, isinstance(op, Write)
+# +         noted, writes = self.enabled and op in DERIVATIVES, isinstance(op, Write)
+
+# %% tags=["wrong"] step="08.4" says="returns what comes back"
+# -         return out
+
+# %% tags=["wrong"] step="08.4" says="also where nothing is noted"
+# -         if noted or not writes:  # a write that is not noted: what its history lacks, it still lacks
+# +         if noted:
+
+# %% tags=["wrong"] step="08.4" says="Leave since as it was"
+# -         if noted or not writes:  # a write that is not noted: what its history lacks, it still lacks
+# -             out.since = out.storage.version
+# +         out.since = out.storage.version
 
 # %% [markdown]
 # ## 08.5 Derivatives, element by element
@@ -380,7 +404,8 @@ check("08.8")
 # ## 08.9 What users call
 #
 # `backward(loss, grad)`: without a given gradient the loss must be one number (`ones` checks that, with a RuntimeError), and it
-# must require grad. It adds to the `grad` of each leaf, in `no_grad`. `grad(function)` gives the function's gradient in
+# must require grad. It adds to the `grad` of each leaf, in `no_grad`. What arrives may arrive at several leaves, of x + y say; each `grad`
+# is a memory of its own, so it begins with a copy (`ops.clone`). `grad(function)` gives the function's gradient in
 # its first argument, and it can be derived again: with a `Tape()` of its own (under vmap, in lesson 10, it will see single
 # examples), in `enable_grad`, on a copy of x that requires grad, and with `keep`. A function that does not depend on x has
 # gradient zero.
@@ -424,8 +449,12 @@ if passed("08.9"):
             print(step, loss.item())
 
 # %% tags=["wrong"] step="08.9" says="is added to what is there"
-# -             leaf.grad = part if leaf.grad is None else leaf.grad + part
-# +             leaf.grad = part
+# -             leaf.grad = ops.clone(part) if leaf.grad is None else leaf.grad + part  # a memory of its own
+# +             leaf.grad = ops.clone(part)
+
+# %% tags=["wrong"] step="08.9" says="a write to one is seen in the other"
+# -             leaf.grad = ops.clone(part) if leaf.grad is None else leaf.grad + part  # a memory of its own
+# +             leaf.grad = part if leaf.grad is None else leaf.grad + part
 
 # %% tags=["wrong"] step="08.9" says="Of two, there are two"
 # -     ops.ensure(loss.numel() == 1, f"a gradient is of one number, this tensor has sizes {loss.sizes}")

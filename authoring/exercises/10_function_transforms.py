@@ -1,8 +1,8 @@
 # %% [markdown]
 # # 10 Exercises: function transforms
 #
-# Seven exercises, two hours: two about transforms, half an hour, and five steps of your own `mini/transforms.py`,
-# an hour and a half. Each is a sentence, a signature, an example and a check. Write your answer in place of the `raise`
+# Seven exercises, two hours and a quarter: two about transforms, half an hour, and five steps of your own `mini/transforms.py`,
+# an hour and three quarters. Each is a sentence, a signature, an example and a check. Write your answer in place of the `raise`
 # line or the `...`, run the cell, run the check below it. If you are stuck, `hint("10.1")` gives the first of three
 # hints, and calling it again the next; hints cost nothing.
 

@@ -508,6 +508,9 @@ check("13.7")
 # -             h.memo[key] = self.body(h, index)
 # +         h.memo[key] = self.body(h, index)
 
+# %% tags=["wrong"] step="13.7" says="whether it ran now or is known"
+# -         return h.memo[key]
+
 # %% tags=["wrong"] step="13.7" says="the layout says all of it"
 # -         return h.load(buffer, sum((i * n for i, n in zip(index, layout.strides, strict=True)), Index.of(layout.offset)))
 # +         return h.load(buffer, sum((i * n for i, n in zip(index, layout.strides, strict=True)), Index()))
@@ -792,6 +795,10 @@ check("13.13")
 # -         return buffer if own and layout == buffer.layout else self.store(box).memory[0]
 # +         return buffer if own else self.store(box).memory[0]
 
+# %% tags=["wrong"] step="13.13" says="That it lies densely is not enough"
+# -         return buffer if own and layout == buffer.layout else self.store(box).memory[0]
+# +         return buffer if own and layout == Layout.dense(layout.sizes) else self.store(box).memory[0]
+
 # %% tags=["wrong"] step="13.13" says="only a buffer that a step has filled"
 # -         own = any(step.buffer is buffer for step in self.steps) and buffer not in self.outputs
 # +         own = buffer is not None and buffer not in self.outputs
@@ -878,6 +885,9 @@ check("13.15")
 # %% tags=["wrong"] step="13.15" says="keep their order"
 # -         arguments = [(box if box.memory else self.store(box)).memory for box in (x, y)]
 # +         arguments = [(box if box.memory else self.store(box)).memory for box in (y, x)]
+
+# %% [markdown]
+# A softmax in loops. Your `softmax` is `exp(log_softmax(x))`: so the last loop has an exponential of a difference, and no division.
 
 # %%
 if passed("13.15"):

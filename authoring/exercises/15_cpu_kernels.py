@@ -187,6 +187,17 @@ check("15.3")
 # %% tags=["wrong"] step="15.3" says="the bits wrap round"
 # -     x = min(max(x, np.float32(-104.0)), np.float32(88.8))
 
+# %% tags=["wrong"] step="15.3" says="A number with a point is a float64"
+# -     n = np.floor(x * np.float32(1.44269504) + np.float32(0.5))
+# -     r = x - n * np.float32(0.693359375) + n * np.float32(2.12194440e-4)
+# +     n = np.floor(x * 1.44269504 + 0.5)
+# +     r = x - n * 0.693359375 + n * 2.12194440e-4
+
+# %% tags=["wrong"] step="15.3" says="A call takes one number at a time"
+# -     n = np.floor(x * np.float32(1.44269504) + np.float32(0.5))
+# +     return np.float32(math.exp(x))
+# +     n = np.floor(x * np.float32(1.44269504) + np.float32(0.5))
+
 # %% tags=["wrong"] step="15.3" says="in two steps, n >> 1 and the rest"
 # -     p = (p * r * r + r + np.float32(1)) * power_of_two(half)
 # -     return p * power_of_two(np.int32(n) - half)
@@ -272,6 +283,22 @@ check("15.5")
 # -         single = self.kernel.single.get(op) if dtype == np.float32 else None
 # +         single = self.kernel.single.get(op)
 
+# %% tags=["wrong"] step="15.5" says="in their order"
+# -         text = (single or EXPRESSIONS[op]).format(*args)
+# +         text = (single or EXPRESSIONS[op]).format(*args[::-1])
+
+# %% tags=["wrong"] step="15.5" says="In the branch the name gets the value"
+# -         self.line(f"{name} = {value()}")
+# +         value()
+
+# %% tags=["wrong"] step="15.5" says="go back to the depth from before"
+# -         self.depth, self.memo = self.depth - 1, memo
+# +         self.memo = memo
+
+# %% tags=["wrong"] step="15.5" says="A writer writes"
+# -         return f"np.{dtype}({number if finite else f'np.{number}'.replace('np.-', '-np.')})"
+# +         return np.dtype(dtype).type(number)
+
 # %% tags=["wrong"] step="15.5" says="must leave the memo"
 # -         self.depth, self.memo = self.depth - 1, memo
 # +         self.depth = self.depth - 1
@@ -286,7 +313,8 @@ check("15.5")
 # A `Kernel` is a group's text. Its constructor notes the group, the buffers that somebody `wanted` outside, no `arguments` (a
 # dictionary, from a buffer to its name) and nothing `made`; `rows` (how many) and `work` (rows times the inside of all stages);
 # then it writes itself and keeps the `source`, which begins `def kernel(low, high, x0, ...):` with the names of all arguments,
-# and their `buffers` in that order. `argument(buffer)` notes a buffer and gives its name; Numba has no float16 on a CPU, so for
+# and their `buffers` in that order. Where a line speaks of `s0`, the batch of lesson 05, that is an argument, too, the last:
+# `arguments["s0"] = "s0"`. `argument(buffer)` notes a buffer and gives its name; Numba has no float16 on a CPU, so for
 # such a buffer it raises `Unsupported`, which says so. `write(w)`: a loop from `low` to `high`, over `i0` if the rows have one
 # dimension, else over `row`, from which a line each takes the indices: `i0 = row // 4 % 3`. Then `self.write_stage(w, stage)` for
 # all stages. The range itself is `self.row_range`: on a GPU it will be another one.
@@ -312,6 +340,29 @@ check("15.6")
 # %% tags=["wrong"] step="15.6" says="Is `row` taken apart rightly"
 # -             w.line(f"i{d} = row // {step} % {n}" if n > 1 else f"i{d} = 0")
 # +             w.line(f"i{d} = row // {step}" if n > 1 else f"i{d} = 0")
+
+# %% tags=["wrong"] step="15.6" says="from each buffer to its name"
+# -         self.group, self.wanted, self.arguments, self.made = group, wanted, {}, {}
+# +         self.group, self.wanted, self.arguments, self.made = group, wanted, [], {}
+# -         if any("s0" in line for line in w.lines):
+# -             self.arguments["s0"] = "s0"
+# -         self.buffers = list(self.arguments)
+# -         self.source = "\n".join([f"def kernel(low, high, {', '.join(self.arguments.values())}):", *w.lines])
+# +         self.buffers = self.arguments
+# +         names = [buffer.name for buffer in self.arguments]
+# +         self.source = "\n".join([f"def kernel(low, high, {', '.join(names)}):", *w.lines])
+# -         return self.arguments.setdefault(buffer, buffer.name)
+# +         if buffer not in self.arguments:
+# +             self.arguments.append(buffer)
+# +         return buffer.name
+
+# %% tags=["wrong"] step="15.6" says="the batch, needs it"
+# -         if any("s0" in line for line in w.lines):
+# -             self.arguments["s0"] = "s0"
+
+# %% tags=["wrong"] step="15.6" says="in the order of the names"
+# -         self.buffers = list(self.arguments)
+# +         self.buffers = set(self.arguments)
 
 # %% tags=["wrong"] step="15.6" says="refuse it, by name"
 # -         if buffer.dtype.name not in ("bool", "int32", "int64", "float32", "float64"):
@@ -359,6 +410,17 @@ check("15.7")
 # +             w.line(f"for j{d} in {(self.innermost if d == dims[-1] else 'range({})').format(stage.inner[d])}:")
 # +         w.depth += 1
 
+# %% tags=["wrong"] step="15.7" says="none where there was no loop"
+# -         self.end_stage(w, reductions if dims else [])
+# +         self.end_stage(w, reductions)
+
+# %% tags=["wrong"] step="15.7" says="Once for each stage"
+# -         self.end_stage(w, reductions if dims else [])
+
+# %% tags=["wrong"] step="15.7" says="self.innermost.format(n)"
+# -             w.line(f"for j{d} in {(self.innermost if d == dims[-1] else 'range({})').format(stage.inner[d])}:")
+# +             w.line(f"for j{d} in range({stage.inner[d]}):")
+
 # %% [markdown]
 # ## 15.8 A value, and where it is kept
 #
@@ -398,6 +460,10 @@ check("15.8")
 # +         if loop.reduction:
 # +             self.made[loop.buffer, str(index)] = value
 # +         if loop.buffer in self.wanted or not loop.reduction:
+
+# %% tags=["wrong"] step="15.8" says="asks the loops of other stages only"
+# -         others = [other for stage in self.group.stages if loop not in stage.loops for other in stage.loops]
+# +         others = [other for stage in self.group.stages for other in stage.loops if other is not loop]
 
 # %% [markdown]
 # ## 15.9 Machine code, and threads
@@ -444,12 +510,34 @@ check("15.9")
 # -     for share in others:
 # -         share.result()
 
+# %% tags=["wrong"] step="15.9" says="only who may reorder it can make it vectors"
+# - FAST = numba.njit(nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+# + FAST = numba.njit(nogil=True, error_model="numpy")
+
+# %% tags=["wrong"] step="15.9" says="checks each division"
+# - FAST = numba.njit(nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+# + FAST = numba.njit(nogil=True, fastmath={"reassoc", "contract", "nsz"})
+
+# %% tags=["wrong"] step="15.9" says="keeps all other threads waiting"
+# - FAST = numba.njit(nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+# + FAST = numba.njit(error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+
+# %% tags=["wrong"] step="15.9" says="Give the others to the pool first"
+# -     others = [pool.submit(code, low, high, *arrays) for low, high in zip(bounds[1:], bounds[2:], strict=False)]
+# -     code(0, bounds[1], *arrays)
+# -     for share in others:
+# -         share.result()
+# +     code(0, bounds[1], *arrays)
+# +     for low, high in zip(bounds[1:], bounds[2:], strict=False):
+# +         pool.submit(code, low, high, *arrays).result()
+
 # %% tags=["wrong"] step="15.9" says="A second thread costs more than so little work"
 # -     shares = max(min(THREADS, rows), 1) if work >= ENOUGH else 1
 # +     shares = max(min(THREADS, rows), 1)
 
 # %% [markdown]
-# A softmax, written by your own emitter. Read it as you read the package's.
+# A softmax, written by your own emitter. Read it as you read the package's. Your `softmax` is `exp(log_softmax(x))`, so the last
+# stage takes the exponential of a difference, where the package divides by the sum.
 
 # %%
 if passed("15.9"):

@@ -1,7 +1,8 @@
 # %% [markdown]
 # # 16 Exercises: products and epilogues
 #
-# Six exercises, about an hour and a half; the last two write your own `mini/products.py`. Each is a sentence, a signature, an
+# Six exercises, an hour and three quarters: four about products, an hour, and two steps of your own `mini/products.py`, three
+# quarters of an hour. Each is a sentence, a signature, an
 # example and a check. Write your answer in place of the `raise` line or the `...`, run the cell, run the check below it. If
 # you are stuck, `hint("16.1")` gives the first of three hints, and calling it again the next; hints cost nothing.
 

@@ -1,7 +1,8 @@
 # %% [markdown]
 # # 17 Exercises: memory, attention, autotune
 #
-# Seven exercises, about two hours; the last four write your own `mini/program.py` and `mini/front.py`. Each is a sentence, a
+# Seven exercises, an hour and three quarters: three about memory and attention, three quarters of an hour, and four steps of your
+# own `mini/program.py` and `mini/front.py`, an hour. Each is a sentence, a
 # signature, an example and a check. Write your answer in place of the `raise` line or the `...`, run the cell, run the check
 # below it. If you are stuck, `hint("17.1")` gives the first of three hints, and calling it again the next; hints cost nothing.
 

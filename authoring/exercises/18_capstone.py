@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 18 Exercises: capstone
 #
-# Five exercises, about an hour and a half, all of them on your own stack. `own_mini()` makes it whole: your steps that
+# Five exercises, an hour and a half, all of them on your own stack. `own_mini()` makes it whole: your steps that
 # have passed, the reference's for the rest. Each is a sentence, an example and a check. Write your answer in place of
 # the `raise` line or the `...`, run the cell, run the check below it. If you are stuck, `hint("18.1")` gives the first
 # of three hints, and calling it again the next; hints cost nothing.

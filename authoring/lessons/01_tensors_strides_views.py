@@ -477,7 +477,7 @@ show(out)
 #
 # ## Exercises
 #
-# Open `work/01_tensors_strides_views.ipynb`. There are nine, in two parts. The first four take forty minutes: the strides of
+# Open `work/01_tensors_strides_views.ipynb`. There are nine, in two parts. The first four take three quarters of an hour: the strides of
 # a new tensor, a prediction, a bug to find in `is_contiguous`, and sliding windows at a par of 0 bytes. Two of your
 # functions can be spliced into the package, which then runs on them. The other five, an hour and a quarter, write a file.
 #

@@ -686,7 +686,7 @@ beside("03_trace", "\n".join(step.text for step in executed))
 #
 # ## What you write
 #
-# Ten steps of the exercises write `work/mini/interpreter.py`, the third file of your own stack, in about two hours.
+# Ten steps of the exercises write `work/mini/interpreter.py`, the third file of your own stack, in two hours and a half.
 # Afterwards it runs functions from their bytecode, on CPython 3.11, 3.12 and 3.13: arguments of all kinds, closures,
 # comprehensions, loops, generators. Everything that is not moving values about goes through one method, `apply`, which lesson 04 replaces. The
 # package's version catches exceptions besides (`try`, `with`), delegates (`yield from`), defines classes, matches patterns,

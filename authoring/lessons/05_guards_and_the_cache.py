@@ -476,7 +476,7 @@ for warning in told:
 # The message names the source that kept changing, so the cure is at hand: what changes at every call must not be *decided* at tracing time.
 # Make it a tensor, and it becomes an input of the graph, whose numbers nobody guards. Or don't read it in compiled code.
 # (`dynamic=False` switches off a third cure: the compiler can notice that a number keeps changing and treat it as a
-# symbol. That comes later.)
+# symbol. That is the next section.)
 
 # %%
 state, counter = State(), CompileCounter()
@@ -492,6 +492,78 @@ print(counter.frame_count, "graph:", counter.graphs[0].graph.compact())
 # all the last one of an epoch, which is smaller: drop it, fill it up, or use symbols. An object made anew for every
 # call and guarded by identity, where equal contents would have done. And a function that is made and compiled inside a
 # loop: each is another function with a cache of its own, and a fresh cache is empty.
+#
+# ## A size as a formula
+#
+# The second of the four deserves more. Sizes are guarded, so a batch of 63 rows is another version than one of 64. And most of
+# what a program does with the number of rows would be the same for any: it multiplies, it subtracts one, it passes it on. So
+# let that number be a *symbol*, s0, and what is made of it a formula, `times * s0 + plus`. Python will calculate with
+# whatever has the methods for it:
+
+
+# %%
+class Size:
+    """times * s0 + plus; `now` is what s0 is in the call that is traced."""
+
+    def __init__(self, now, required, times=1, plus=0):
+        self.now, self.required, self.times, self.plus = now, required, times, plus
+
+    def __repr__(self):
+        return f"{self.times}*s0 + {self.plus}"
+
+    def __add__(self, n):
+        return Size(self.now, self.required, self.times, self.plus + n)
+
+    def __mul__(self, n):
+        return Size(self.now, self.required, self.times * n, self.plus * n)
+
+    def __floordiv__(self, n):
+        if self.times % n == 0:
+            return Size(self.now, self.required, self.times // n, self.plus // n)
+        return operator.index(self) // n
+
+    def __lt__(self, n):
+        at_two = self.times * 2 + self.plus - n
+        if self.times * at_two > 0:
+            return at_two < 0
+        answer = self.times * self.now + self.plus < n
+        self.required.append(f"({self} < {n}) is {answer}")
+        return answer
+
+    def __index__(self):
+        self.required.append(f"s0 == {self.now}")
+        return self.times * self.now + self.plus
+
+
+required = []
+rows = Size(7, required)
+print("of all batches:", (rows * 64 + 9) // 8, "|", rows < 1, "|", rows * -1 + 2 < 3, "|", required)
+print("of those alike:", rows < 10, "|", required)
+print("of this one:   ", list(range(rows)), "|", required)
+
+# %% [markdown]
+# In the first line everything is known, though nobody knows s0, and nothing is required. 64 divides by 8, so only the 9 is
+# rounded. The comparisons use a promise: s0 is *2 at least*. (A size of 1 broadcasts, and other code runs for it; so 1 gets
+# a version of its own.) A formula goes one way all the time, up or down. If it is already on one side of n at 2, and
+# goes away from n, it stays on that side.
+#
+# `rows < 10` is true of some batches and not of others. Then the answer of now is given, and becomes a guard: the version is
+# for batches that answer alike. And who wants the number itself, as `range` does, gets it; from then on the version is
+# for this batch only. That is the whole art. No question is refused, no answer is wrong, and a program that asks nothing
+# of its batch gets one version for all. The package does so at the second size that it meets:
+
+# %%
+counter = CompileCounter()
+spread = torch.compile(lambda x: x.reshape(-1) / x.shape[0], backend=counter)
+for rows in (7, 3, 64, 9):
+    spread(torch.ones(rows, 4))
+    print(f"{rows:2} rows, graphs so far: {counter.frame_count}")
+for graph in counter.graphs:
+    print(graph.graph.compact())
+
+# %% [markdown]
+# The 7 was written down. When 3 came, the size was a symbol, and an input of the graph, `s0`; since then nothing has been
+# compiled.
 #
 # ## The package's own
 #
@@ -649,7 +721,7 @@ beside("05_guards", entry.guards)
 # ## Exercises
 #
 # Open `work/05_guards_and_the_cache.ipynb`. Two exercises first, half an hour: four guard sets with a hole in each, and a
-# storm to calm. Then come ten steps of your own stack, two hours and a half.
+# storm to calm. Then come ten steps of your own stack, two hours and three quarters.
 #
 # ## What you write
 #

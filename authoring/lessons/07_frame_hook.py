@@ -562,7 +562,7 @@ beside("07_frames", hook.region.graph_modules[0].code)
 #
 # ## Exercises
 #
-# Open `work/07_frame_hook.ipynb`. Three exercises first, forty minutes: where tensors hide (spliced into the package), a hook
+# Open `work/07_frame_hook.ipynb`. Three exercises first, three quarters of an hour: where tensors hide (spliced into the package), a hook
 # that remembers, and a prediction. Then come three steps of your own stack, three quarters of an hour.
 #
 # ## What you write

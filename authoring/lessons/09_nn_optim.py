@@ -630,7 +630,7 @@ beside("09_graph", torch.compiler.inspect(real, test_images[:32]).graph.code)
 # ## Exercises
 #
 # Open `work/09_nn_optim.ipynb`. There are eight, in two parts. The first three take half an hour: a training loop with two
-# bugs, a prediction of keys, and weights for a tower of 30 layers. The other five, an hour and a half, write a file.
+# bugs, a prediction of keys, and weights for a tower of 30 layers. The other five, an hour and a quarter, write a file.
 #
 # ## What you write
 #

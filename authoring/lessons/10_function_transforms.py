@@ -621,7 +621,7 @@ beside("10_vmap", torch.compiler.inspect(torch.func.vmap(length), rows).graph.co
 # ## Exercises
 #
 # Open `work/10_function_transforms.ipynb`. There are seven, in two parts. The first two take half an hour: three planted bugs,
-# and second derivatives in many directions without the matrix. The other five, an hour and a half, write a file.
+# and second derivatives in many directions without the matrix. The other five, an hour and three quarters, write a file.
 #
 # ## What you write
 #

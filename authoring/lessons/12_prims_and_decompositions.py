@@ -560,7 +560,7 @@ beside("12_decomposed", prims.decompose(trace(shares, [empty_fake((2, 3))])).cod
 #
 # Open `work/12_prims_and_decompositions.ipynb`. Four exercises first, an hour: you break four rules that look right, write
 # one that holds for every input, get an operation accurate within a budget, and merge a product with a sum. Two of your
-# functions go into the running stack. Then come the three steps, forty minutes.
+# functions go into the running stack. Then come the three steps, three quarters of an hour.
 #
 # ## What you write
 #

@@ -742,4 +742,5 @@ beside("13_loops", lower(prim_graph(hard_swish, (2048, 1024))))
 #
 # `mini/index.py` and `mini/loops.py`, in thirteen steps: formulas that simplify themselves, boxes and two handlers, and the
 # lowering of every prim: views, padding, element-wise work, reductions, products. After it a graph of yours is a list of loops. The
-# package's version also has remainders of a known range (`Digit`), gathers and scatters, scans, and a simplifier for masks.
+# package's version also has gathers and scatters, scans, and a simplifier for masks. Unlike this lesson's, your index has remainders
+# whose range is known, `e % n`, beside quotients: what the package says of both with its `Digit`.

@@ -96,7 +96,8 @@ for each in (bare, library, running):
 # %% [markdown]
 # ## What stops the compiler
 #
-# Three loops, three reasons.
+# Three loops, three reasons. (The one call that each of them has, beside those of `library`, is no part of the loop. Numba puts a
+# function in front of a kernel through which C code enters it, and that one calls the kernel.)
 #
 # In `bare` the instructions are packed, but they end in `pd`: packed *double*. A number written as 1.1 is a float64 in
 # Python and so in Numba. A float32 that meets a float64 becomes one; that the other was only a number doesn't matter, as

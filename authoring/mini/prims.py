@@ -16,7 +16,7 @@ from mini import ops
 from mini.graph import Layer, Tensor, fake, trace  # noqa: F401
 from mini.tape import no_grad
 
-# %% 12.5 the rules
+# %% 12.5 the rules of your own stack
 DECOMPOSITIONS = {
     ops.sub: lambda x, y: x + y * -1,
     ops.neg: lambda x: x * -1,

@@ -60,10 +60,10 @@ class Tape(Layer):
     def call(self, op, args):
         parents = [history(arg) if isinstance(arg, Tensor) and self.enabled else None for arg in args]
         noted, writes = any(p is not None for p in parents) and op in DERIVATIVES, isinstance(op, Write)
-        if noted and writes and parents[0] is args[0]:
-            raise RuntimeError("a leaf that requires grad is written to: use no_grad()")
+        ops.ensure(not (noted and writes and parents[0] is args[0]), "a leaf that requires grad: write in no_grad()")
         out = op(*args)
-        out.since = out.storage.version
+        if noted or not writes:  # a write that is not noted: what its history lacks, it still lacks
+            out.since = out.storage.version
         if noted:
             parents = [None, parents[1]] if writes else parents  # what is overwritten does not count
             out.requires_grad = any(p is not None for p in parents) and out.dtype.kind == "f"
@@ -186,7 +186,7 @@ def backward(loss, grad=None):
     with no_grad():
         ops.ensure(loss.requires_grad, "backward: this tensor does not require grad and has no history")
         for leaf, part in walk_back([loss], [ones(loss) if grad is None else grad]).items():
-            leaf.grad = part if leaf.grad is None else leaf.grad + part
+            leaf.grad = ops.clone(part) if leaf.grad is None else leaf.grad + part  # a memory of its own
 
 
 def grad(function):

@@ -107,6 +107,18 @@ class Tracer(Frame):
         _, result = frame.run()
         return result
 
+    # %% given
+    def callback(self, value):
+        return (lambda *args: self.apply(value, *args)) if callable(value) else value
+
+    def asks(self, function, values):
+        """Whether the answer is up to an object from outside: only its type is guarded."""
+        objects = [v for v in values if not isinstance(v, (Tensor, *ALWAYS_THE_SAME)) and type(v) not in CONTAINERS]
+        objects = [value for value in objects if self.trace.guards.source_of(value)]
+        if function in ITERATORS and any(isinstance(value, types.GeneratorType) for value in values):
+            return True  # it would be run to its end at once
+        return bool(objects) and function not in TYPES  # two of them stay two: the setting is guarded
+
     # %% 04.9 what Python does now
     def compute(self, function, owner, args, kwargs):
         """Done now, by Python itself: nothing in it depends on the numbers in a tensor."""
@@ -133,18 +145,6 @@ class Tracer(Frame):
         if function in (iter, *ITERATORS) and not isinstance(result, (Items, types.GeneratorType)):
             return Items(list(result))
         return result
-
-    # %% given
-    def callback(self, value):
-        return (lambda *args: self.apply(value, *args)) if callable(value) else value
-
-    def asks(self, function, values):
-        """Whether the answer is up to an object from outside: only its type is guarded."""
-        objects = [v for v in values if not isinstance(v, (Tensor, *ALWAYS_THE_SAME)) and type(v) not in CONTAINERS]
-        objects = [value for value in objects if self.trace.guards.source_of(value)]
-        if function in ITERATORS and any(isinstance(value, types.GeneratorType) for value in values):
-            return True  # it would be run to its end at once
-        return bool(objects) and function not in TYPES  # two of them stay two: the setting is guarded
 
     # %% 04.10 attributes
     def attribute(self, obj, name, *default):

@@ -1,37 +1,51 @@
 """How long a lesson takes: estimated by one rule from its text, and from what its exercises say of themselves.
 
-The rule: 150 words a minute, six lines of code a minute, each rounded up to quarters of an hour together. An exercise
-takes the minutes on its sheet, and all of a lesson's are rounded up to half hours.
+The rule: 150 words a minute, six lines of code a minute, rounded up to quarters of an hour together. An exercise takes
+the minutes on its sheet. A lesson's steps of `mini`, and its other exercises, come to quarters of an hour each, the
+nearest; both together are what the first page, the concept map and the sheet say.
 
 >>> reading_minutes("# %% [markdown]\\n# A word, and another.\\n\\n# %%\\nx = 1\\n")
 15
 >>> in_hours(15), in_hours(90), in_hours(0)
 ('¼ h', '1½ h', '')
+>>> in_words(15), in_words(30), in_words(75), in_words(120)
+('a quarter of an hour', 'half an hour', 'an hour and a quarter', 'two hours')
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import authoring
 
+from .checking.exercise import Exercise
 from .checking.lessons import all_lessons
+from .checking.step import Step
 
 WORDS_A_MINUTE = 150
 LINES_A_MINUTE = 6
 FOLDER = Path(authoring.__path__[0]) / "lessons"
 QUARTERS = ("", "¼", "½", "¾")
+ALONE = ("", "a quarter of an hour", "half an hour", "three quarters of an hour")
+AFTER = ("", " and a quarter", " and a half", " and three quarters")
+HOURS = ("", "an hour", "two hours", "three hours", "four hours", "five hours")
 
 
 @dataclass(frozen=True)
 class LessonTime:
-    """Of one lesson: its title as far as the colon, and minutes."""
+    """Of one lesson: its title as far as the colon, and minutes: to read, for the steps of `mini`, for the others."""
 
     title: str
     reading: int
-    exercises: int
+    others: int
+    steps: int
+
+    @property
+    def exercises(self) -> int:
+        return self.others + self.steps
 
     def __str__(self) -> str:
         return in_hours(self.reading) + (f" + {in_hours(self.exercises)}" if self.exercises else "")
@@ -45,8 +59,17 @@ def lesson_times() -> dict[str, LessonTime]:
 def lesson_time(path: Path) -> LessonTime:
     text = path.read_text(encoding="utf-8")
     title = next(line for line in text.splitlines() if line.startswith("# # ")).removeprefix("# # ")
-    minutes = [e.minutes for lesson in all_lessons() if lesson.number == path.name[:2] for e in lesson.exercises]
-    return LessonTime(title.partition(" ")[2].partition(":")[0], reading_minutes(text), rounded_up(sum(minutes), 30))
+    exercises = [each for lesson in all_lessons() if lesson.number == path.name[:2] for each in lesson.exercises]
+    steps = [each for each in exercises if isinstance(each, Step)]
+    others = [each for each in exercises if not isinstance(each, Step)]
+    return LessonTime(
+        title.partition(" ")[2].partition(":")[0], reading_minutes(text), in_quarters(others), in_quarters(steps)
+    )
+
+
+def in_quarters(exercises: Sequence[Exercise]) -> int:
+    """All their minutes, to the nearest quarter of an hour; not 0 if there are any."""
+    return max(15, 15 * round(sum(each.minutes for each in exercises) / 15)) if exercises else 0
 
 
 def reading_minutes(source: str) -> int:
@@ -68,3 +91,9 @@ def rounded_up(minutes: float, step: int) -> int:
 def in_hours(minutes: int) -> str:
     hours, quarters = divmod(minutes // 15, 4)
     return f"{hours or ''}{QUARTERS[quarters]} h" if minutes else ""
+
+
+def in_words(minutes: int) -> str:
+    """As a sheet says it."""
+    hours, quarters = divmod(minutes // 15, 4)
+    return HOURS[hours] + AFTER[quarters] if hours else ALONE[quarters]

@@ -10,7 +10,7 @@ import pytest
 
 from minitorch_compile.course import check, passed
 from minitorch_compile.course.checking.check_process import judge
-from minitorch_compile.course.checking.check_worker import learners_call
+from minitorch_compile.course.checking.check_worker import CHECKS, attempt, learners_call
 from minitorch_compile.course.checking.exercise import Exercise
 from minitorch_compile.course.checking.lessons import find_exercise
 from minitorch_compile.course.checking.result import Result
@@ -89,6 +89,13 @@ def test_recursion_without_end_is_named_with_the_learners_line():
 def test_an_exception_shows_the_learners_line():
     text = told("return sizes[7]")[1]
     assert "IndexError" in text and "your cell 1, line 2: return sizes[7]" in text
+
+
+def test_where_the_check_itself_stops_its_line_is_shown():
+    code = compile("None.tolist()", str(CHECKS / "lesson_00" / "stops.py"), "exec")
+    verdict = attempt(lambda: exec(code))
+    assert verdict["fact"].startswith("AttributeError: 'NoneType'") and not verdict["line"]
+    assert "the check could not go on with what your code gave: " in verdict["fact"]
 
 
 def test_printing_is_shown_apart_from_the_verdicts():

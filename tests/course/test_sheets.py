@@ -9,6 +9,8 @@ import pytest
 
 from minitorch_compile.course.checking.lessons import Lesson, all_lessons
 from minitorch_compile.course.checking.step import Step
+from minitorch_compile.course.lesson_minutes import in_words, lesson_time
+from minitorch_compile.course.mini.reference import step
 
 from .notebooks import AUTHORING, ROOT, tool
 
@@ -42,6 +44,40 @@ def test_it_imports_what_a_learner_is_told_to_call_and_ends_with_what_stands(les
     assert f'progress("{lesson.number}")' in "\n".join(others)
     if any(exercise.place for exercise in lesson.exercises):
         assert "with own_parts()" in "\n".join(others)
+
+
+HOUR = r"hours?(?: and (?:a quarter|a half|three quarters))?"
+DURATION = re.compile(
+    rf"(?<!\w)(?:(?:an|two|three|four|five) {HOUR}|half an hour|(?:a quarter|three quarters) of an hour|[\w-]+ minutes)"
+)
+
+
+@each_sheet
+def test_it_says_the_hours_that_the_first_page_says(lesson: Lesson) -> None:
+    """Together, and of its two kinds of exercises: all are counted up from the exercises themselves."""
+    time = lesson_time(ROOT / "authoring" / "lessons" / f"{lesson.name}.py")
+    parts = [in_words(part) for part in (time.others, time.steps) if part and part != time.exercises]
+    introduction = " ".join(cells(lesson, "markdown")[0].split())
+    assert DURATION.findall(introduction) == [in_words(time.exercises), *parts]
+    assert f"({time})" in " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+
+
+@each_sheet
+def test_the_lesson_says_the_same_hours_at_its_end(lesson: Lesson) -> None:
+    path = ROOT / "authoring" / "lessons" / f"{lesson.name}.py"
+    time, text = lesson_time(path), re.sub(r"\n# ?", " ", path.read_text(encoding="utf-8"))
+    end = text[text.index("## What PyTorch does differently") :]
+    assert {*DURATION.findall(end)} <= {in_words(time.others), in_words(time.steps)}
+
+
+@each_sheet
+def test_an_exercise_has_one_title_everywhere(lesson: Lesson) -> None:
+    headings = dict(re.findall(r"^## (\d\d\.\d+) (.*)$", "\n".join(cells(lesson, "markdown")), re.MULTILINE))
+    assert {number: title.lower() for number, title in headings.items()} == {
+        exercise.number: exercise.title.lower() for exercise in lesson.exercises
+    }
+    for exercise in lesson.exercises:
+        assert not isinstance(exercise, Step) or step(exercise.number).title.lower() == exercise.title.lower()
 
 
 BLANKS = re.compile(r"[a-z,;] {2,}[a-z]")

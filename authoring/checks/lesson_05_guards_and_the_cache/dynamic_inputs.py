@@ -23,7 +23,7 @@ DYNAMIC_INPUTS = Step(
         " with its requires_grad.",
     ),
 )
-SECTION = "Storms and the limit"
+SECTION = "A size as a formula"
 
 
 def read(mini: Any, dynamic: bool, *shapes: tuple[int, ...], grads: int = 0) -> tuple[Any, Any, list[Any]]:

@@ -22,9 +22,10 @@ OBJECTS = Step(
         " itself.",
         "names, make = REMADE[kind]: make takes the parts, in the order of names.split(). A new list or dictionary is"
         " remember(kind()), and then its items are asked for; a tuple is made of them at the end.",
-        "refilled(mine, {part('key', key, key): part('item', key, item) for key, item in value.items()}) for a"
-        " dictionary;"
-        " for a list the parts of enumerate(value).",
+        "In REMADE: make(*[part('attr', name, getattr(value, name)) for name in names.split()]). A dictionary:"
+        " refilled(mine, {part('key', key, key): part('item', key, item) for key, item in value.items()}). A list:"
+        " refilled(mine, items), a tuple: tuple(items), with items = [part('item', i, item) for i, item in"
+        " enumerate(value)].",
     ),
 )
 SECTION, MANY = "Everything you read", "Many versions, one door"

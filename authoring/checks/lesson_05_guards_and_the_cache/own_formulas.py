@@ -21,7 +21,7 @@ OWN_FORMULAS = Step(
         " which the fake's is a Size; (number - size.plus) // size.times. at: go into tuples and layouts.",
     ),
 )
-SECTION = "Storms and the limit"
+SECTION = "A size as a formula"
 BATCHES = range(2, 40)
 NUMBERS = (-1, 0, 1, 3, 8, 64)
 

@@ -23,7 +23,7 @@ OWN_SIZES = Step(
         " already on the side to which it goes, the answer is known. Else it is asked now, and required.",
     ),
 )
-SECTION = "Storms and the limit"
+SECTION = "A size as a formula"
 ARITHMETIC = ("add", "sub", "mul", "floordiv", "mod")
 ORDER = ("lt", "le", "eq", "ne", "gt", "ge")
 FORMULAS = ((1, 0), (64, 0), (-1, 10), (2, 1))
@@ -80,6 +80,17 @@ def _(mini: Any) -> None:
 def _(mini: Any) -> None:
     size, required = size_of(mini, 7)
     answers = size < 10, size != 64
+    half, halved = size_of(mini, 7)
+    for text, got, expected in (("size * 0.5", half * 0.5, 3.5), ("2.0 - size", 2.0 - half, -5.0)):
+        if type(got) is not float or got != expected:
+            why = (
+                "A formula has whole numbers. With a float the number of now is calculated with: index(size), a guard."
+            )
+            raise WrongAnswer(f"s0 is 7: {text} gave {got!r} of {type(got).__name__}, expected {expected}", why)
+    if all(holds(3) for holds in halved):
+        raise WrongAnswer(
+            "s0 was 7, size * 0.5 is 3.5, and 3 is let in", "The number was asked for: s0 == 7 is a guard."
+        )
     if answers != (True, True) or not all(holds(3) for holds in required):
         what = f"s0 is 7: s0 < 10 and s0 != 64 are {answers}, and what was required does not hold of 3"
         raise WrongAnswer(what, "The same answers must come again: of 3 they do.")

@@ -19,13 +19,11 @@ READ_THROUGH = Step(
         "Four kinds of answers: for what is fixed, for a list or tuple, for a dictionary, for any other object. Two"
         " values"
         " for which the answer is the same are as good as each other.",
-        "The text has {0} where the source's text comes, {1}, {2} for what follows in the tuple. What is compared"
-        " is all of"
-        " the tuple, so what need not be told may follow, too.",
-        "Fixed: '{0} is {1}', a name, id(value); of a function its code's and its globals'. A list: 'type({0}) is"
-        " {1} and len({0})"
-        " == {2}', kind.__name__, len(value). A"
-        " dictionary: its keys as a list, and the list of their types. Else: the type.",
+        "text.format(source, *seen) fills the text in: {0} is the source, {1} and {2} are what follows in the tuple."
+        " What is compared is all of the tuple, so what no text tells may follow, too.",
+        "Fixed: '{0} is {1}', value.__name__, id(value); of a function the ids of its code and its globals. A list:"
+        " 'type({0}) is {1} and len({0}) == {2}', kind.__name__, len(value). A dictionary: its keys as a list, and the"
+        " list of their types. Else: the type.",
     ),
 )
 SECTION = "Everything you read"

@@ -33,9 +33,11 @@ TAPE_LAYER = Step(
 def _(mini: Any) -> None:
     tape, x, y = mini.tape, mini.tensor.tensor([1.0, 2.0], requires_grad=True), mini.tensor.tensor([3.0, 4.0])
     out = tried("x * y", "", mini.ops.mul, x, y)
-    expect(
-        "x * y", [3.0, 8.0], out.tolist(), "The layer passes the call on to those below, and returns what they give."
-    )
+    if not isinstance(out, mini.tensor.Tensor):
+        raise WrongAnswer(
+            f"x * y gave {out!r}", "The layer passes the call on, op(*args), and returns what comes back."
+        )
+    expect("x * y", [3.0, 8.0], out.tolist(), "What comes back from the layers below is the result.")
     if not out.requires_grad or not isinstance(out.grad_fn, tape.Note) or out.grad_fn.op is not mini.ops.mul:
         raise WrongAnswer(
             f"x requires grad: (x * y).grad_fn is {out.grad_fn!r}", "It is a Note of mul, and requires_grad is True."
@@ -58,6 +60,7 @@ def _(mini: Any) -> None:
     for text, f, why in (
         ("y * y, y wants no gradient", lambda: ops.mul(plain, plain), "None of the arguments has a history."),
         ("x < 2", lambda: ops.lt(x, 2), "lt has no rule in DERIVATIVES: there is nothing to note."),
+        ("x.detach()", lambda: ops.detach(x), "detach has no rule in DERIVATIVES: that is what it is for."),
         ("x.to('int64')", lambda: ops.to_(x, "int64"), "Its result has whole numbers: they have no slope."),
         ("iota", lambda: ops.iota((2,), 0, "int64"), "It has no argument that is a tensor."),
     ):
@@ -70,6 +73,24 @@ def _(mini: Any) -> None:
         raise WrongAnswer(
             "with no_grad(): x * x has a grad_fn", "no_grad sets Tape.enabled to False: nothing is noted."
         )
+
+
+@TAPE_LAYER.case("those below see the call", points=1, section=STACK_SECTION)
+def _(mini: Any) -> None:
+    seen = []
+
+    class Below(mini.ops.Layer):
+        position = 0
+
+        def call(self, op: Any, args: Any) -> Any:
+            seen.append(op)
+            return op(*args)
+
+    x = mini.tensor.tensor([1.0, 2.0], requires_grad=True)
+    with Below():
+        mini.ops.exp(x)
+    passed = "The tape is one layer among others: op(*args) asks those below it, op.run would go past them."
+    expect("a layer below the tape, exp(x): what it saw", [mini.ops.exp], seen, passed)
 
 
 @TAPE_LAYER.case("writes", points=2, section="What can go wrong")
@@ -116,6 +137,21 @@ def _(mini: Any) -> None:
         late,
         3,
     )
+    y = ops.mul(x, 2)
+    view = ops.slice_(y, 0, 0, 1, 1)
+    ops.copy_(y, ops.mul(y, 3))
+    with mini.tape.no_grad():
+        ops.copy_(view, tensor([0.0]))
+    still = "What view's history lacks, it lacks after a write that is not noted, too. Leave since as it was."
+    must_raise("y = x * 2; view = y[:1]; y *= 3; in no_grad: view[0] = 0; then view * 3", still, ops.mul, view, 3)
+    with mini.tape.no_grad():
+        late = ops.view(ops.slice_(buffer, 0, 0, 1, 1), (1, 1))
+    constant = "Its since is the version at which it was made, also where nothing is noted."
+    tried("a view made in no_grad after the write, times 3", constant, ops.mul, late, 3)
+    plain = tensor([0.0, 0.0])
+    ops.copy_(ops.slice_(plain, 0, 0, 1, 1), tensor([5.0]))
+    unnoted = "No history came into b by this write: nothing was noted, so b.storage.noted stays as it was."
+    tried("b of zeros, without history; b[:1].copy_(5); b * 3", unnoted, ops.mul, plain, 3)
     y = mini.tensor.fake((2,))
     part = ops.slice_(y, 0, 0, 1, 1)
     ops.copy_(part, ops.mul(x, 2))

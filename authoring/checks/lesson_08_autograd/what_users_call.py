@@ -15,9 +15,8 @@ WHAT_USERS_CALL = Step(
     file="tape",
     minutes=25,
     hints=(
-        "Both are walk_back with ones for a gradient: backward adds what it finds to .grad of each leaf's"
-        " tensor, grad gives back what"
-        " arrived at its argument.",
+        "Both are walk_back with ones for a gradient: backward adds what it finds to each leaf's .grad, grad gives"
+        " back what arrived at its argument.",
         "backward walks in no_grad: the gradient is not derived again, so its ops are not noted. grad"
         " does the contrary: `with Tape(),"
         " enable_grad():`, and keep=True.",
@@ -39,7 +38,7 @@ def _(mini: Any) -> None:
     tried("(x * x).sum().backward()", "", tape.backward, ops.sum(ops.mul(x, x)))
     if x.grad is None:
         raise WrongAnswer(
-            "x = [1, 2]: after backward x.grad is None", "What arrives at a leaf goes to leaf.tensor.grad."
+            "x = [1, 2]: after backward x.grad is None", "walk_back found {x: its gradient}: put it into x.grad."
         )
     expect("x = [1, 2]; (x * x).sum().backward(): x.grad", [2.0, 4.0], x.grad.tolist(), "2 x.")
     if x.grad.requires_grad or x.grad.grad_fn is not None:
@@ -55,6 +54,26 @@ def _(mini: Any) -> None:
         y.grad.tolist(),
         "It is what the walk begins with.",
     )
+
+
+@WHAT_USERS_CALL.case("each grad is a memory of its own", points=1, section=SECTION)
+def _(mini: Any) -> None:
+    tensor, ops = mini.tensor.tensor, mini.ops
+    x, y, weight = [tensor([1.0, 2.0], requires_grad=True) for _ in range(3)]
+    tried("(x + y).sum().backward()", "", mini.tape.backward, ops.sum(ops.add(x, y)))
+    given = tensor([1.0, 10.0])
+    tried("weight.clone().backward(g)", "", mini.tape.backward, ops.clone(weight), given)
+    one = "What arrived at both is one tensor: a write to one is seen in the other. Begin a grad with a copy."
+    for text, written, other in (
+        ("(x + y).sum().backward(); x.grad.copy_(7): y.grad", x.grad, y.grad),
+        ("weight.clone().backward(g); weight.grad.copy_(7): g", weight.grad, given),
+    ):
+        before = other.tolist()
+        ops.copy_(written, tensor([7.0]))
+        expect(text, before, other.tolist(), one)
+    ops.copy_(ops.slice_(y.grad, 0, 0, 1, 1), tensor([3.0]))
+    stretched = "The gradient of a sum is one number, stretched: its elements are one in memory. A copy has them all."
+    expect("(x + y).sum().backward(); y.grad[0] = 3: y.grad", [3.0, 1.0], y.grad.tolist(), stretched)
 
 
 @WHAT_USERS_CALL.case("what has no gradient", points=1, section="What can go wrong")

@@ -77,6 +77,11 @@ def _(mini: Any) -> None:
     part = "A buffer is given out whole, in order: for a part of it, or another order, a copy is made."
     judge(mini, lambda x: (x @ x)[1:], [x], "(x @ x)[1:]", part)
     judge(mini, lambda x: (x @ x).t(), [x], "(x @ x).t()", part)
+    sizes = (
+        "That it lies densely is not enough: the layout must be its buffer's own, of the same sizes, or a copy is made."
+    )
+    judge(mini, lambda x: x.sum(1)[:2], [x], "x.sum(1)[:2]", sizes)
+    judge(mini, lambda x: (x @ x).reshape(9), [x], "(x @ x).reshape(9)", sizes)
 
     def both(x: Any) -> Any:
         y = x @ x

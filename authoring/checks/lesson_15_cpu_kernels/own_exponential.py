@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
+from numba import types
 
 from minitorch_compile.course.checking.exercise import WrongAnswer
 from minitorch_compile.course.checking.step import Step
+
+from .vector_code import compiled, numbas_reason, optimised
 
 OWN_EXPONENTIAL = Step(
     "15.3",
@@ -33,6 +37,12 @@ DIGITS = (
     "The rest r has lost digits. log(2) does not fit into one float32: subtract it in two parts, n * 0.693359375"
     " exactly."
 )
+SINGLE = (
+    "A number with a point is a float64, and so is all that it meets. Say np.float32(...) of each constant, and"
+    " np.int32(...) of n before it is shifted."
+)
+CALL = "A call takes one number at a time, and the loop is no vector code: use sums, products and bits only."
+INSIDE = "It is called from kernels: both functions keep their line @numba.njit(nogil=True)."
 NEAREST = "The polynomial is good for r between -0.35 and 0.35: take n nearest to x / log(2), so add 0.5 before floor."
 
 
@@ -43,6 +53,24 @@ def judge(mini: Any, points: list[float], why: str, most: float = 1.5e-7) -> Non
             expected = float(np.exp(np.float64(np.float32(x))))
         if abs(float(got) - expected) > most * expected:
             raise WrongAnswer(f"exp32({x}): expected {expected:.9g}, got {float(got):.9g}", why)
+
+
+@OWN_EXPONENTIAL.case("in single precision", points=1, section="What stops the compiler")
+def _(mini: Any) -> None:
+    exp32 = mini.emit.exp32
+
+    def filled(lo: Any, hi: Any, x: Any, out: Any) -> None:
+        for i in range(lo, hi):
+            out[i] = exp32(x[i])
+
+    try:
+        code = optimised(compiled(filled, types.float32, types.float32))
+    except Exception as error:
+        raise WrongAnswer(f"Numba can't compile a loop with exp32 in it: {numbas_reason(error)}", INSIDE) from error
+    if re.search(r"call [^\n]*@(?:expf|exp|llvm\.exp|llvm\.pow|powf|pow)\b", code):
+        raise WrongAnswer("a loop with exp32 in it calls a library's function", CALL)
+    if "double" in code:
+        raise WrongAnswer("a loop with exp32 in it computes in float64", SINGLE)
 
 
 @OWN_EXPONENTIAL.case("near zero", points=1, section=SECTION)
@@ -62,7 +90,8 @@ def _(mini: Any) -> None:
     for x, expected in ((89.0, np.inf), (1000.0, np.inf), (np.inf, np.inf), (-1000.0, 0.0), (-np.inf, 0.0)):
         got = float(mini.emit.exp32(np.float32(x)))
         if not (got == expected or abs(got - expected) < 1e-37):
-            raise WrongAnswer(f"exp32({x}): expected {expected}, got {got}", CLAMP)
+            beyond = np.isfinite(got) and got > float(np.finfo(np.float32).max)
+            raise WrongAnswer(f"exp32({x}): expected {expected}, got {got}", SINGLE if beyond else CLAMP)
     if not np.isnan(mini.emit.exp32(np.float32(np.nan))):
         raise WrongAnswer(
             "exp32(nan): expected nan", "min and max keep a NaN that comes first: max(x, low), min(x, high)."

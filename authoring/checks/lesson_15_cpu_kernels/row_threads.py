@@ -11,6 +11,8 @@ import numpy as np
 from minitorch_compile.course.checking.exercise import WrongAnswer
 from minitorch_compile.course.checking.step import Step
 
+from ..comparing import expect
+
 ROW_THREADS = Step(
     "15.9",
     "machine code, and threads",
@@ -33,6 +35,10 @@ ONCE = "Compiling takes a second, and twelve layers have the same text: keep mac
 NAN = "`fastmath=True` allows the compiler to forget that NaN and inf exist."
 LOST = "A row was left out, or run twice: bounds[i] = rows * i // shares cuts without a rest."
 WAIT = "run_rows came back before all rows were done: ask each share for its result()."
+SIDE = "Give the others to the pool first, then run your own, and only then ask each of them for its result()."
+VECTOR = "A sum is a chain of additions; only who may reorder it can make it vectors: fastmath={'reassoc', ...}."
+DIVIDE = "NumPy divides by zero and gives inf or nan; Python raises, and checks each division: error_model='numpy'."
+LOCK = "Who holds the interpreter's lock keeps all other threads waiting: nogil=True."
 FEW = "A second thread costs more than so little work: below ENOUGH all rows are one share, run right here."
 
 
@@ -52,6 +58,24 @@ def _(mini: Any) -> None:
     isnan(0, 3, x, out)
     if out.tolist() != [0, 1, 0]:
         raise WrongAnswer(f"x != x of {x.tolist()} gives {out.tolist()}", NAN)
+
+
+@ROW_THREADS.case("flags", points=1, section="Flags that keep NaN")
+def _(mini: Any) -> None:
+    lines = "def kernel(low, high, x, out):\n    for i in range(low, high):\n        "
+    code = mini.emit.machine_code(lines + "out[i] = np.float32(1) / x[i]")
+    x, out = np.array([0.0, 2.0], np.float32), np.zeros(2, np.float32)
+    try:
+        code(0, 2, x, out)
+    except ZeroDivisionError as error:
+        raise WrongAnswer(f"1 / x of {x.tolist()}: {error}", DIVIDE) from None
+    expect("1 / x of [0, 2]", [np.inf, 0.5], out.tolist(), DIVIDE)
+    added = mini.emit.machine_code(lines + "out[0] = out[0] + x[i]")
+    added(0, 2, x, out)
+    if "reassoc" not in "".join(added.inspect_llvm().values()):
+        raise WrongAnswer("the additions of a sum may not be reordered", VECTOR)
+    if not added.targetoptions.get("nogil"):
+        raise WrongAnswer("machine code that holds the interpreter's lock", LOCK)
 
 
 def ranges(mini: Any, rows: int, work: int, threads: int) -> list[tuple[int, int, int]]:
@@ -86,6 +110,22 @@ def _(mini: Any) -> None:
             "10 rows with much work on two threads: all ran on one", "Give all shares but the first to the pool."
         )
     ranges(mini, 0, 10**6, 2)  # nothing to do, and nothing raised
+
+
+@ROW_THREADS.case("side by side", points=1, section=SECTION)
+def _(mini: Any) -> None:
+    meeting = threading.Barrier(2)
+
+    def code(low: int, high: int, array: Any) -> None:
+        meeting.wait(3)
+
+    before, mini.emit.THREADS = mini.emit.THREADS, 2
+    try:
+        mini.emit.run_rows(code, 10, 10**6, [np.zeros(1)])
+    except threading.BrokenBarrierError:
+        raise WrongAnswer("two shares, each of which waits for the other: they never meet", SIDE) from None
+    finally:
+        mini.emit.THREADS = before
 
 
 @ROW_THREADS.case("little work, and errors", points=1, section=SECTION)

@@ -30,6 +30,8 @@ ROWS = Step(
 )
 SECTION = "One generated file, read together"
 PART = "A thread runs a part of the rows, from low to high: the loop must begin at low and end before high."
+NAMED = "A dictionary: from each buffer to its name. Others ask it for names, and look buffers up in it."
+BATCH = "A line that speaks of s0, the batch, needs it: then it is an argument, the last, arguments['s0'] = 's0'."
 APART = "Is `row` taken apart rightly? The last dimension runs fastest: i1 = row % 4, i0 = row // 4."
 
 
@@ -65,6 +67,12 @@ def _(mini: Any) -> None:
     first = kernel.source.splitlines()[0]
     if first != f"def kernel(low, high, x0, {lowering.outputs[0].name}):" or len(kernel.arguments) != 2:
         raise WrongAnswer(f"(x + x) * x begins {first!r}", "Each buffer that is read or written is passed once.")
+    if kernel.arguments != {lowering.inputs[0]: "x0", lowering.outputs[0]: lowering.outputs[0].name}:
+        raise WrongAnswer(f"(x + x) * x: its arguments are {kernel.arguments!r}", NAMED)
+    if kernel.buffers != list(kernel.arguments):
+        raise WrongAnswer(
+            f"(x + x) * x: its buffers are {kernel.buffers!r}", "A list of them, in the order of the names."
+        )
     if kernel.rows != 4 or kernel.work != 4:
         raise WrongAnswer(
             f"rows {kernel.rows}, work {kernel.work}, of 4 elements", "work: rows times what is inside of one."
@@ -76,3 +84,17 @@ def _(mini: Any) -> None:
     raise WrongAnswer(
         "a float16 buffer is taken", "Numba has no float16 on a CPU: refuse it, by name, with Unsupported."
     )
+
+
+@ROWS.case("the batch", points=1, section=SECTION)
+def _(mini: Any) -> None:
+    batch = mini.sizes.Batch(7, lambda text, holds: None)
+    size = mini.sizes.Size(batch)
+    x = mini.tensor.fake((size, 4))
+    lowering = mini.loops.Lowering(mini.prims.decompose(mini.graph.trace(lambda x: x + x.sum((0, 1)), x)))
+    for group in mini.fusion.fuse(lowering):
+        kernel = mini.emit.Kernel(group, {*lowering.outputs})
+        head, *lines = kernel.source.splitlines()
+        named = "s0" in "\n".join(lines)
+        if named is not head.endswith(", s0):") or named is not ("s0" in kernel.buffers):
+            raise WrongAnswer(f"{kernel.source}\nof buffers {kernel.buffers}", BATCH)

@@ -35,6 +35,7 @@ LATER = (
     "A later stage runs over the inside again, when the names of the first loop are gone: it must find the"
     " elements in memory."
 )
+OWN_STAGE = "Who reads in the same stage has it by name: read_later asks the loops of other stages only."
 KNOWN = "It was computed a line before: note its name in self.made."
 
 
@@ -70,6 +71,15 @@ def _(mini: Any) -> None:
     read = [line for line in kernel.source.splitlines() for name in made if f"= {name}[" in line]
     if read:
         raise WrongAnswer(f"{kernel.source}\nreads {read[0].strip()!r}", KNOWN)
+    passed = [
+        name for name in kernel.arguments.values() if name in {buffer.name for buffer in made_by(kernel, lowering)}
+    ]
+    if passed:
+        raise WrongAnswer(f"{kernel.source}\nstores {passed[0]}, which its own stage reads by name", OWN_STAGE)
+
+
+def made_by(kernel: Any, lowering: Any) -> list[Any]:
+    return [loop.buffer for loop in kernel.group.loops if loop.buffer not in lowering.outputs]
 
 
 def costly(x: Any) -> Any:

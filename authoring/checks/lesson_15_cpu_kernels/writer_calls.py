@@ -29,21 +29,29 @@ WRITER_CALLS = Step(
         " was computed only if the branch was taken: keep a copy of memo from before, and put it back.",
     ),
 )
+TEXT = "A writer writes: it gives an expression of Python, as text."
+FILLED = "EXPRESSIONS[op].format(*args): the arguments' names, in their order; kernel.single may have another form."
 NOT_FINITE = "Python has no names inf and nan: np.inf, -np.inf and np.nan have."
 WRAP = (
     "In a kernel integers have 64 bits until they are stored, so nothing wraps round: put np.int32(...) about the"
     " result."
 )
 SINGLE = "exp32 is for float32 only; float64 would lose half its digits."
+OUT = "What comes after the branch is not in it: go back to the depth from before."
 FORGET = "After the branch nobody knows whether it ran: what was computed in it must leave the memo."
-ZERO = "Outside of the conditions the value is zero: give it that before the if."
+ZERO = "Outside of the conditions the value is zero: give it that before the if, and ask for low <= i < high."
+WITHIN = (
+    "In the branch the name gets the value: after value() has written its lines, one level deeper, name = what it gave."
+)
 
 
-def evaluated(text: str, names: dict[str, Any] | None = None) -> Any:
+def evaluated(text: Any, names: dict[str, Any] | None = None, why: str = "") -> Any:
+    if not isinstance(text, str):
+        raise WrongAnswer(f"expected a text, got {text!r} of {type(text).__name__}", TEXT)
     try:
         return eval(text, {"np": np, "math": math, "exp32": lambda x: np.exp(np.float32(x)), **(names or {})})
     except (NameError, SyntaxError, AttributeError) as error:
-        why = NOT_FINITE if "inf" in text or "nan" in text else "It must be an expression of Python."
+        why = why or (NOT_FINITE if "inf" in text or "nan" in text else TEXT)
         raise WrongAnswer(f"{text!r} raises {type(error).__name__}: {error}", why) from error
 
 
@@ -66,7 +74,7 @@ def _(mini: Any) -> None:
 @WRITER_CALLS.case("calls", points=2, section=SECTION)
 def _(mini: Any) -> None:
     for op, args, dtype, expected in (
-        ("add", (2.0, 3.0), "float32", 5.0),
+        ("sub", (2.0, 3.0), "float32", -1.0),
         ("where", (False, 1.0, 2.0), "float32", 2.0),
         ("maximum", (math.nan, 1.0), "float32", math.nan),
         ("lt", (1.0, 2.0), "bool", True),
@@ -82,9 +90,10 @@ def _(mini: Any) -> None:
         with np.errstate(over="ignore"):
             values: list[Any] = [np.int64(v) if type(v) is int else v for v in args]
             scope: dict[str, Any] = dict(zip(names, values, strict=True))
-            got = evaluated(text.replace("np.int32(", "to_int32("), scope | {"to_int32": to_int32})
+            got = evaluated(text.replace("np.int32(", "to_int32("), scope | {"to_int32": to_int32}, FILLED)
         if not (got == expected or (expected != expected and got != got)):
-            raise WrongAnswer(f"call({op!r}, {args}) for {dtype} wrote {text!r}: {got!r}, not {expected}", WRAP)
+            why = WRAP if dtype == "int32" else FILLED
+            raise WrongAnswer(f"call({op!r}, {args}) for {dtype} wrote {text!r}: {got!r}, not {expected}", why)
     for dtype, wanted in (("float32", True), ("float64", False)):
         w = writer_of(mini)
         w.call("exp", ["x"], np.dtype(dtype), [])
@@ -124,10 +133,11 @@ def _(mini: Any) -> None:
         try:
             exec("\n".join(["if True:", *w.lines]), scope)
         except Exception as error:
-            raise WrongAnswer("\n".join(w.lines) + f"\nraises {error!r} for i = {position}", ZERO) from error
-        if scope.get(name) != expected or "after" not in scope:
-            raise WrongAnswer(
-                "\n".join(w.lines) + f"\ngives {scope.get(name)} for i = {position}, not {expected}", ZERO
-            )
+            raise WrongAnswer("\n".join(w.lines) + f"\nraises {error!r} for i = {position}", WITHIN) from error
+        if "after" not in scope:
+            raise WrongAnswer("\n".join(w.lines) + f"\ndoes not come to `after = 1` for i = {position}", OUT)
+        if scope.get(name) != expected:
+            why = WITHIN if expected else ZERO
+            raise WrongAnswer("\n".join(w.lines) + f"\ngives {scope.get(name)} for i = {position}, not {expected}", why)
         if w.memo != {"before": "t9"}:
             raise WrongAnswer(f"the memo after the branch: {w.memo}", FORGET)

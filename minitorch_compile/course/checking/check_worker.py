@@ -20,11 +20,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import authoring
+
 from ..mini.package import learners_line
 from .check_events import Event
 from .exercise import Case, Exercise, NotWritten, WrongAnswer
 from .lessons import find_exercise
 
+CHECKS = Path(authoring.__path__[0]) / "checks"
 FILE_BYTES = 64 * 2**20
 SPARE_SECONDS = 100  # more processor time than any exercise takes
 
@@ -76,8 +79,8 @@ def attempt(action: Callable[[], Any]) -> dict[str, str]:
     except SystemExit:
         return {"verdict": "fail", "fact": "your code asked the program to exit", "why": "", "line": ""}
     except Exception as error:  # noqa: BLE001 (whatever the learner's code raises is reported)
-        fact = f"{learners_call(error)}{type(error).__name__}: {error}"
-        return {"verdict": "fail", "fact": fact, "why": "", "line": learner_line(error)}
+        fact, line = f"{learners_call(error)}{type(error).__name__}: {error}", learner_line(error)
+        return {"verdict": "fail", "fact": fact if line else f"{fact}{checks_line(error)}", "why": "", "line": line}
     return {"verdict": "pass", "fact": "", "why": "", "line": ""}
 
 
@@ -86,6 +89,12 @@ def learner_line(error: BaseException | None) -> str:
     frames = traceback.extract_tb(error.__traceback__) if error is not None else []
     own = filter(None, map(_own_line, reversed(frames)))
     return next(own, "")
+
+
+def checks_line(error: BaseException) -> str:
+    """Where the check itself could not go on: what it would do with what the learner's code had given it."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if CHECKS in Path(frame.filename).parents]
+    return f"\nthe check could not go on with what your code gave: {frames[-1].line}" if frames else ""
 
 
 def learners_call(error: BaseException) -> str:

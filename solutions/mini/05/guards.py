@@ -109,6 +109,13 @@ class Guards(list):
     def source_of(self, value):
         return self.known[id(value)][2] if id(value) in self.known else None
 
+    # %% given
+    def remember(self, mine, value, source):
+        if not isinstance(value, (tuple, types.MethodType, *ALWAYS_THE_SAME)):
+            self.mutable.append(source)
+        self.known[id(mine)] = self.known[id(value)] = mine, value, source
+        return mine
+
     # %% 05.5 everything that is read
     def read(self, source, value, make_input):
         """Require what must hold of a value from outside, and give what the trace uses in its place."""
@@ -134,13 +141,6 @@ class Guards(list):
             return item if step == "key" else self.read(getattr(source, step)(key), item, make_input)
 
         return self.remember(remade(value, part, lambda mine: self.remember(mine, value, source)), value, source)
-
-    # %% given
-    def remember(self, mine, value, source):
-        if not isinstance(value, (tuple, types.MethodType, *ALWAYS_THE_SAME)):
-            self.mutable.append(source)
-        self.known[id(mine)] = self.known[id(value)] = mine, value, source
-        return mine
 
 
 # %% 05.6 what must stay
