@@ -33,7 +33,7 @@ class DeviceBlock:
 
     def __del__(self) -> None:
         if self.address:
-            self.allocator.free(self.address)
+            self.allocator.free_later(self.address)  # takes no lock: a finalizer may run anywhere
 
     def run_again(self, op: Any, bound: Sequence[Any]) -> Any:
         """The results of a call for which kernels are at hand; None if there are none."""

@@ -61,7 +61,8 @@ class CachingAllocator:
         self._small = Pool("small_pool", least_rest=ROUNDING)
         self._large = Pool("large_pool", least_rest=SMALL + 1)
         self._allocated: dict[int, Block] = {}
-        self._freed_inside: deque[int] = deque()  # by finalizers that ran while somebody had the turn
+        self._freed_later: deque[int] = deque()  # without the turn, since somebody has it or it is quicker
+        self.free_later = self._freed_later.append  # gives a block back before anything else is handed out
         self._kept_back: dict[StreamHandle, deque[tuple[int, Block]]] = {}  # (event, block) in the order of the stream
         self._spare_events: dict[int, list[int]] = {}  # by device
 
@@ -77,8 +78,10 @@ class CachingAllocator:
         if turn.is_mine():
             turn.refuse()
         with turn.lock:
-            if self._freed_inside or self._kept_back:
+            if self._kept_back:
                 self._tidy()
+            while self._freed_later:
+                self._free(self._freed_later.popleft())
             size = (nbytes + ROUNDING - 1) // ROUNDING * ROUNDING
             pool = self._small if size <= SMALL else self._large
             block = pool.take(stream, size) or self._new_segment(pool, size, stream)
@@ -89,7 +92,7 @@ class CachingAllocator:
         """Gives a block back. RuntimeError if none was handed out at this address, or it was freed before."""
         turn = self._turn
         if turn.is_mine():
-            self._freed_inside.append(address)
+            self.free_later(address)
         elif address:
             with turn.lock:
                 self._free(address)
@@ -226,8 +229,8 @@ class CachingAllocator:
 
     def _tidy(self) -> None:
         """Frees what was put off, and reclaims what streams are done with."""
-        while self._freed_inside:
-            self._free(self._freed_inside.popleft())
+        while self._freed_later:
+            self._free(self._freed_later.popleft())
         for stream, queue in list(self._kept_back.items()):
             while queue and self.driver.event_is_done(queue[0][0]):
                 self._pass_by(stream, *queue.popleft())

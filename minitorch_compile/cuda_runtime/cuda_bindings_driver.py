@@ -232,11 +232,21 @@ class CudaBindingsDriver:
         return self._call("cuModuleGetFunction", self._call("cuModuleLoadData", image + b"\0"), entry)
 
     def launch_kernel(self, kernel: Any, blocks: int, threads: int, arguments: int, stream: StreamHandle) -> None:
-        """Puts a kernel into a stream; `arguments` is the address of a table with the addresses of its parameters."""
-        self._enter(stream.device)
-        error = self._cuda.cuLaunchKernel(kernel, blocks, 1, 1, threads, 1, 1, 0, stream.handle, arguments, 0)[0]
+        """Puts a kernel into a stream; `arguments` is the address of a table with the addresses of its parameters.
+
+        It belongs to a context. Where there is but one, that is nearly always this thread's already: only if not, the
+        driver refuses it.
+        """
+        device, handle = stream
+        if len(self._contexts) > 1:
+            self._enter(device)
+        launch = self._cuda.cuLaunchKernel
+        error = launch(kernel, blocks, 1, 1, threads, 1, 1, 0, handle, arguments, 0)[0]
         if error != self._succeeded:
-            self._fail("cuLaunchKernel", error)
+            self._enter(device)
+            error = launch(kernel, blocks, 1, 1, threads, 1, 1, 0, handle, arguments, 0)[0]
+            if error != self._succeeded:
+                self._fail("cuLaunchKernel", error)
 
 
 def _bindings() -> ModuleType:

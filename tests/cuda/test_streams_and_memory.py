@@ -129,4 +129,5 @@ def test_memory_waits_for_the_streams_that_were_named() -> None:
         address = x.data_ptr()
         del x
         assert torch.zeros(1000, device="cuda").data_ptr() != address
+        torch.cuda.current_stream().wait_stream(side)
         assert y.sum().item() == 1000

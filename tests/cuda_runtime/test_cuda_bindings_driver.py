@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from minitorch_compile.cuda_runtime.cuda_bindings_driver import CudaBindingsDriver
+from minitorch_compile.cuda_runtime.driver import StreamHandle
 from minitorch_compile.cuda_runtime.errors import CudaError, CudaOutOfMemoryError, CudaUnavailableError
 
 
@@ -79,3 +80,30 @@ def test_a_query_tells_not_yet_from_an_error(monkeypatch: pytest.MonkeyPatch) ->
     assert [driver.event_is_done(17), driver.event_is_done(17)] == [False, True]
     with pytest.raises(CudaError, match="cuEventQuery: CUDA_ERROR_ILLEGAL_ADDRESS"):
         driver.event_is_done(17)
+
+
+def test_a_launch_enters_the_device_only_where_another_library_has_left_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[str] = []
+    current = [""]
+
+    def set_current(context: str) -> tuple[CUresult]:
+        calls.append("enter")
+        current[0] = context
+        return (CUresult.CUDA_SUCCESS,)
+
+    def launch(*arguments: Any) -> tuple[CUresult]:
+        calls.append("launch")
+        return (CUresult.CUDA_SUCCESS if current[0] == "ours" else CUresult.CUDA_ERROR_ILLEGAL_ADDRESS,)
+
+    bindings(
+        monkeypatch,
+        cuDeviceGet=lambda device: (CUresult.CUDA_SUCCESS, device),
+        cuDevicePrimaryCtxRetain=lambda device: (CUresult.CUDA_SUCCESS, "ours"),
+        cuCtxSetCurrent=set_current,
+        cuLaunchKernel=launch,
+    )
+    driver = CudaBindingsDriver()
+    for left_in in ("ours", "theirs", "ours"):
+        current[0] = left_in
+        driver.launch_kernel("kernel", 1, 32, 0, StreamHandle(0))
+    assert calls == ["launch", "launch", "enter", "launch", "launch"]

@@ -134,7 +134,9 @@ def _extend(key: list[Any], arguments: Sequence[Any], tensors: list[TensorBase])
         if isinstance(x, TensorBase):
             storage = x.storage
             block = storage.block
-            key += x.dtype, x.sizes, x.strides, storage.flips, None if block is None else block.allocator
+            key += x.dtype, x.sizes, x.strides, None if block is None else block.allocator
+            if storage.flips:
+                key += storage.conj, storage.neg
             tensors.append(x)
         elif type(x) in (list, tuple):
             key.append(len(x))

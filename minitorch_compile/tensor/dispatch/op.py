@@ -130,7 +130,8 @@ class Op:
 
     def run_plain(self, args: tuple[Any, ...]) -> Any:
         """`run` without keyword arguments: a family may have a shorter way."""
-        return self.run_bound(self.bind(args, {}))
+        known = run_again(self, args + self.defaults[len(args) :])
+        return self.run_bound(self.bind(args, {})) if known is None else known
 
     def run_bound(self, bound: tuple[Any, ...]) -> Any:
         """`run` for somebody who has bound the arguments already."""
