@@ -6,6 +6,9 @@
 >>> filled_in(ops.sum, (1,), {"axes": 0})
 Traceback (most recent call last):
 TypeError: sum() got an unexpected keyword argument 'axes'; it takes input, dim, keepdim, dtype
+>>> filled_in(ops.sin, (1, 2), {})
+Traceback (most recent call last):
+TypeError: sin() takes 1 positional argument but 2 were given
 """
 
 from __future__ import annotations
@@ -37,7 +40,7 @@ def in_torch_names(op: Op, kwargs: dict[str, Any]) -> dict[str, Any]:
 def filled_in(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
     """All parameters in order, with defaults. TypeError for one too many, given twice, missing or unknown."""
     if len(args) > len(op.parameters):
-        raise TypeError(f"{op.name}() takes {len(op.parameters)} arguments {op.parameters} but {len(args)} were given")
+        raise TypeError(f"{op.name}() takes {_how_many(op)} but {len(args)} were given")
     values = [*args, *op.defaults[len(args) :]]
     for name, value in in_torch_names(op, kwargs).items():
         position = op.positions.get(name)
@@ -48,7 +51,18 @@ def filled_in(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[An
         if position < len(args):
             raise TypeError(f"{op.name}() got multiple values for argument '{name}'")
         values[position] = value
-    for position, value in enumerate(values):
-        if value is Parameter.empty:
-            raise TypeError(f"{op.name}() missing 1 required argument: '{op.parameters[position]}'")
+    missing = [f'"{name}"' for name, value in zip(op.parameters, values, strict=True) if value is Parameter.empty]
+    if missing:
+        plural = "s" if len(missing) == 1 else ""  # as PyTorch has it, the wrong way round
+        raise TypeError(
+            f"{op.name}() missing {len(missing)} required positional argument{plural}: {', '.join(missing)}"
+        )
     return tuple(values)
+
+
+def _how_many(op: Op) -> str:
+    """1 positional argument; from 1 to 2 positional arguments."""
+    most = len(op.parameters)
+    least = sum(default is Parameter.empty for default in op.defaults)
+    counts = str(most) if least == most else f"from {least} to {most}"
+    return f"{counts} positional argument{'' if most == 1 else 's'}"

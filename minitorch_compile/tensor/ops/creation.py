@@ -172,7 +172,7 @@ def _eye_rule(n: int, m: int | None, dtype: dtype | None) -> tuple[Ints, dtype]:
 def _shape(name: str, sizes: tuple[Any, ...], size: Any) -> Any:
     """The sizes, given one by one, as one sequence, or by keyword. TypeError if there are none."""
     if size is None and not sizes:
-        raise TypeError(f"{name}() missing 1 required argument: 'size'; {name}(()) makes a 0-d tensor")
+        raise TypeError(f'{name}() missing 1 required positional arguments: "size"; {name}(()) makes a 0-d tensor')
     return _sized(sizes) if size is None else size
 
 

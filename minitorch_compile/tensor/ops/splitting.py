@@ -71,7 +71,7 @@ def split(
     """
     wanted = split_size if split_size_or_sections is None else split_size_or_sections
     if wanted is None:
-        raise TypeError("split() missing 1 required argument: 'split_size'")
+        raise TypeError("split() missing 1 required positional argument: 'split_size'")
     if not isinstance(wanted, WHOLE):
         return split_with_sizes(tensor, wanted, dim)
     n = _size_along("split", tensor, dim)
