@@ -40,11 +40,11 @@ automatic_dynamic_shapes: Annotated[
 ] = True
 
 capture_scalar_outputs: Annotated[
-    bool, "`.item()`, `int(x)` and `float(x)` of a tensor are numbers in the graph; False: the graph breaks there."
+    bool, "`.item()`, `int(x)` of a tensor are numbers in the graph; False: it breaks there, unless fullgraph=True."
 ] = False
 
 capture_dynamic_output_shape_ops: Annotated[
-    bool, "nonzero, x[mask] and unique, whose sizes the data decide, are in the graph; False: it breaks there."
+    bool, "nonzero, x[mask], unique, whose sizes data decide, are in it; False: it breaks, unless fullgraph=True."
 ] = False
 
 recompile_limit: Annotated[

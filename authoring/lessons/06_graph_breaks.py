@@ -460,7 +460,7 @@ print(torch.compiler.explain(report)(torch.tensor([0.5, 1.0]), []))
 # %%
 @torch.compile(fullgraph=True)
 def strict(x):
-    return x / x.sum().item()
+    return x * 2 if x.sum() > 0 else x
 
 
 try:
@@ -469,7 +469,7 @@ except RuntimeError as error:
     print(error)
 
 # %% [markdown]
-# The code at the end, `MTC-B07`, is a row of a catalogue, `dynamo/breaks/break_reasons.py`. Every reason has one.
+# The code at the end, `MTC-B05`, is a row of a catalogue, `dynamo/breaks/break_reasons.py`. Every reason has one.
 #
 # ## Getting rid of breaks
 #

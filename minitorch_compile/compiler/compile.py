@@ -45,7 +45,8 @@ def compile(
 ) -> Any:
     """A function or module that behaves as `model` and runs compiled graphs. Without `model`, a decorator.
 
-    fullgraph: a graph break is an error that explains it, instead of a split into several graphs.
+    fullgraph: a graph break is an error that explains it, instead of a split into several graphs; numbers and sizes
+        that only data tell are in the graph, as if `config.capture_scalar_outputs` and its neighbour asked for it.
     dynamic: whether one graph serves many input sizes. None: sizes that changed between two calls are unknown in the
         next version. True: all sizes from 2 on are unknown from the start. False: each new size is compiled once.
     backend: a name of list_backends(), or a callable (graph_module, fake_inputs) -> callable. None: that of

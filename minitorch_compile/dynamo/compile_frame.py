@@ -139,6 +139,7 @@ class FrameCompiler:
             (*self.parameters.values(), *cells, self.name, f"make_{self.name}"),
             policy,
             builtins,
+            region.fullgraph,
         )
         self.frame = SymbolicInterpreter(
             self.program, self._slots(arguments), self.output, self.output.scope_of(function.__globals__)

@@ -3,6 +3,7 @@
 The graphs were compared with PyTorch's, which have a node for each operation of ours, and more checks of ranges.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 import minitorch_compile as torch
 from minitorch_compile import _dynamo, tensor
-from minitorch_compile.dynamo.errors import Unsupported, UserError
+from minitorch_compile.dynamo.errors import UserError
 from minitorch_compile.dynamo.testing import CompileCounter
 
 X = [0.0, 1.0, 2.0, 0.0, 3.0]
@@ -172,13 +173,19 @@ def test_a_training_step_is_one_graph() -> None:
 # --- what is expected, and asked --------------------------------------------------------------------------------------
 
 
-def test_both_options_are_off_at_first() -> None:
-    for program in (lambda x: x[x > 0] * 2, lambda x: x * x.sum().item(), lambda x: x.nonzero()):
-        with (
-            _dynamo.config.patch(capture_scalar_outputs=False, capture_dynamic_output_shape_ops=False),
-            pytest.raises(Unsupported, match="needs the tensor's data"),
-        ):
-            torch.compile(program, backend="eager", fullgraph=True)(tensor(X))
+@pytest.mark.parametrize(
+    "program",
+    [lambda x: x[x > 0] * 2, lambda x: x * x.sum().item(), lambda x: x.nonzero(), lambda x: x + int(x[0])],
+    ids=["mask", "item", "nonzero", "int"],
+)
+def test_both_options_are_off_at_first_and_on_for_a_whole_graph(program) -> None:
+    with _dynamo.config.patch(capture_scalar_outputs=False, capture_dynamic_output_shape_ops=False):
+        assert torch._dynamo.explain(program)(tensor(X)).graph_break_count == 1
+        counter = CompileCounter()
+        compiled = torch.compile(program, backend=counter, fullgraph=True)
+        for values in (X, *OTHERS):
+            _compare(compiled(tensor(values)), program(tensor(values)))
+    assert counter.frame_count == 1  # so in PyTorch 2.13
 
 
 def test_a_branch_on_such_a_number_is_refused_with_advice() -> None:
@@ -264,3 +271,19 @@ def test_one_mask_decides_one_size() -> None:
         node for node in counter.graphs[0].graph.nodes if getattr(node.target, "__name__", "") == "check_expected"
     ]
     assert [node.args[1] for node in checks] == ["2 <= u0"]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [abs, math.sqrt, math.floor, round, lambda number: number**2, lambda number: number**-1],
+    ids=["abs", "sqrt", "floor", "round", "square", "inverse"],
+)
+def test_functions_of_one_number_are_in_the_graph(function) -> None:
+    def program(x):
+        return x * function(x.sum().item())
+
+    counter = CompileCounter()
+    compiled = torch.compile(program, backend=counter, fullgraph=True)
+    for values in (X, OTHERS[0], OTHERS[1]):
+        _compare(compiled(tensor(values)), program(tensor(values)))
+    assert counter.frame_count == 1  # so in PyTorch 2.13

@@ -120,12 +120,11 @@ def f(x):
     "data-dependent-value": Example(
         """\
 def f(x):
-    scale = x.max().item()
-    return x / scale
+    return x * 2 if 3 in x else x
 """,
         """\
 def f(x):
-    return x / x.max()
+    return torch.where((x == 3).any(), x * 2, x)
 """,
     ),
     "unsupported-tensor-access": Example(
@@ -201,12 +200,11 @@ def f(x):
     "data-dependent-shape": Example(
         """\
 def f(x):
-    rows = x.nonzero()
-    return rows * 2
+    return torch.nn.functional.one_hot(x.long())
 """,
         """\
 def f(x):
-    return torch.where(x != 0, x * 2, 0)
+    return torch.nn.functional.one_hot(x.long(), num_classes=10)
 """,
     ),
     "aliased-inputs-mutated": Example(

@@ -62,12 +62,13 @@ class DataNumbers(Output):
     frames: list[SymbolicInterpreter]
     places: dict[Symbol, tuple[Node, int]]  # of which node a symbol is the size, in which dimension
     checked: dict[Relation, Node]  # what was expected, and is in the graph
+    whole: bool  # the graph must not break: then such numbers are in it, whatever the options say
 
     # --- sizes --------------------------------------------------------------------------------------------------------
 
     def new_data_size(self, within: Range) -> SymInt | None:
         """A symbol for a size that data decide; None if the graph is to break."""
-        if not config.capture_dynamic_output_shape_ops or is_inside(self.graph):
+        if not (self.whole or config.capture_dynamic_output_shape_ops) or is_inside(self.graph):
             return None
         return self.sizes.env.create_unbacked(within)
 
@@ -105,11 +106,16 @@ class DataNumbers(Output):
 
     # --- numbers ------------------------------------------------------------------------------------------------------
 
+    @property
+    def captures_numbers(self) -> bool:
+        """Whether `.item()` is a number of the graph."""
+        return self.whole or config.capture_scalar_outputs
+
     def item_of(self, tensor: TensorVariable) -> Value | None:
         """tensor.item() as a number of the graph, None if the graph is to break."""
         fake = tensor.fake
         count = numel(fake.sizes)
-        if not config.capture_scalar_outputs or type(count) is not int or count != 1 or is_inside(self.graph):
+        if not self.captures_numbers or type(count) is not int or count != 1 or is_inside(self.graph):
             return None
         if fake.dtype.category == FLOATING:
             return DataNumberVariable(self, self._number("item", (tensor.node,), math.nan), float)

@@ -75,8 +75,10 @@ class OutputGraph(DataNumbers, OutsideValues, TensorQuestions, GradSwitches):
         argument_names: tuple[str, ...],
         policy: SizePolicy | None = None,
         builtins: Mapping[str, Any] = SCOPE,
+        whole: bool = False,
     ) -> None:
         super().__init__()
+        self.whole = whole
         self.builtins = builtins  # as the program has them
         self.graph = Graph()
         self.sizes = SymbolicSizes(policy or SizePolicy(), self._line_being_traced)

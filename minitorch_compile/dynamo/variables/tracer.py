@@ -251,6 +251,11 @@ class Output:
 
     # --- numbers that the data decide ---------------------------------------------------------------------------------
 
+    @property
+    def captures_numbers(self) -> bool:
+        """Whether `.item()` is a number of the graph."""
+        raise NotImplementedError
+
     def item_of(self, tensor: TensorVariable) -> Value | None:
         """tensor.item() as a number of the graph, None if the graph is to break."""
         raise NotImplementedError

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from minitorch_compile.dynamo.variables.tracer import Output, Tracer
 
 FLOAT_OPERATORS = ("+", "-", "*", "/", "//", "%")
+TO_WHOLE_NUMBERS = (int, round, math.floor, math.ceil, math.trunc)
+TO_FLOATS = (float, abs, math.sqrt, math.exp, math.log, math.log2, math.sin, math.cos, math.tan, math.tanh, math.fabs)
 NONE = ConstantVariable(None)
 
 
@@ -72,23 +74,32 @@ class DataNumberVariable(NumberVariable):
 
 def data_arithmetic(tracer: Tracer, op: str, left: VariableTracker, right: VariableTracker) -> Value | None:
     """left op right as a node, where one is a number that the data tell; None if neither is, or nothing is known."""
-    if op not in FLOAT_OPERATORS or not _are_numbers(left, right):
+    if not _are_numbers(left, right) or not (op in FLOAT_OPERATORS or op == "**" and _is_float_power(left, right)):
         return None
     node = tracer.output.plain_node(BINARY[op], [left, right], math.nan)
-    node.meta["may_raise"] = op in ("/", "//", "%")
+    node.meta["may_raise"] = op in ("/", "//", "%", "**")
     return DataNumberVariable(tracer.output, node, float)
 
 
+def _is_float_power(base: VariableTracker, exponent: VariableTracker) -> bool:
+    """Whether base ** exponent is a float for certain: (-8.0) ** 0.5 is a complex number."""
+    return base.python_type() is float and exponent.python_type() is int and not is_told_by_data(exponent)
+
+
 def converted(tracer: Tracer, number: VariableTracker, function: Any) -> Value | None:
-    """int(number) or float(number) of a size, or a number that the data tell; None if it must be known for that."""
+    """int(number) or math.sqrt(number) of a size, or a number that the data tell; None if it must be known for that."""
     kind = number.python_type()
     if function is kind or (kind is int and function is operator.index):
         return number
-    if function not in (int, float) or not is_told_by_data(number) or kind is bool:
+    if not is_told_by_data(number) or kind is bool:
         return None
-    if function is int:
-        return tracer.output.whole_number(int, [number])
-    return DataNumberVariable(tracer.output, tracer.output.plain_node(float, [number], math.nan), float)
+    if function in TO_WHOLE_NUMBERS:
+        return tracer.output.whole_number(function, [number])
+    if function not in TO_FLOATS or (function is abs and kind is int):
+        return None
+    node = tracer.output.plain_node(function, [number], math.nan)
+    node.meta["may_raise"] = function not in (float, abs)  # math.sqrt(-1)
+    return DataNumberVariable(tracer.output, node, float)
 
 
 def data_comparison(tracer: Tracer, op: str, left: VariableTracker, right: VariableTracker) -> Value | None:

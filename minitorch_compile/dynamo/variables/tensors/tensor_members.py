@@ -14,7 +14,6 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from minitorch_compile import config
 from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.variables.base import Value
 from minitorch_compile.tensor.memory.strides import numel
@@ -106,7 +105,7 @@ def _detach_(
 def _item_value(
     tracer: Tracer, tensor: TensorVariable, name: str, args: list[Value], kwargs: dict[str, Value]
 ) -> Value:
-    """A number of the graph, if config.capture_scalar_outputs asks for that."""
+    """A number of the graph, if the output captures those."""
     number = None if args or kwargs else tracer.output.item_of(tensor)
     return _refused(tracer, tensor, name, args, kwargs) if number is None else number
 
@@ -116,7 +115,7 @@ def _list_of_items(
 ) -> Value:
     """A number for each element, of a tensor of few."""
     count = numel(tensor.fake.sizes)
-    if args or kwargs or not config.capture_scalar_outputs or type(count) is not int or count > MOST_ITEMS:
+    if args or kwargs or not tracer.output.captures_numbers or type(count) is not int or count > MOST_ITEMS:
         return _refused(tracer, tensor, name, args, kwargs)
     if not tensor.fake.sizes:
         return tensor.call_method(tracer, "item", [], {})
