@@ -1,4 +1,4 @@
-"""torch.amp: automatic mixed precision, on the CPU.
+"""torch.amp: automatic mixed precision, on the CPU and on a GPU.
 
 Without a GPU, PyTorch warns and switches it off there, and so it is here.
 
@@ -8,6 +8,7 @@ Without a GPU, PyTorch warns and switches it off there, and so it is here.
 torch.bfloat16
 """
 
+from minitorch_compile.amp import autocast_cuda_lists  # registers them
 from minitorch_compile.amp.autocast_mode import (
     autocast,
     clear_autocast_cache,

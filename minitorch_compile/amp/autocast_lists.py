@@ -1,17 +1,38 @@
 """Which ops autocast runs in low precision, which in float32, and which in the widest type of their arguments.
 
-The lists are those of PyTorch's CPU backend; what is in none of them computes in the dtypes that it is given.
+Each type of device has lists of its own. Those here are PyTorch's for the CPU, `autocast_cuda_lists.py` has a GPU's.
+What is in none of them computes in the dtypes that it is given.
 
->>> RULES["mm"], RULES["mse_loss"], RULES["cat"], "softmax" in RULES
+>>> rules = LISTS["cpu"].rules
+>>> rules["mm"], rules["mse_loss"], rules["cat"], "softmax" in rules
 ('low', 'float32', 'widest', False)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-LOW, FLOAT32, WIDEST, GIVEN, RESULT = "low", "float32", "widest", "as given", "low result"
+LOW, FLOAT32, WIDEST, GIVEN, RESULT, REFUSED = "low", "float32", "widest", "as given", "low result", "refused"
+
+# What says it of a call whose arguments decide: it gets the arguments of the op.
+Chooser = Callable[..., str]
+
+
+@dataclass
+class Lists:
+    """What is done about calls on one type of device: by the op's name, and where that isn't enough by arguments."""
+
+    rules: Mapping[str, str]
+    by_arguments: Mapping[str, Chooser] = field(default_factory=dict)
+
+    def rule_for(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
+        """What is done about a call of the op of this name; None for nothing."""
+        if name in self.by_arguments:
+            return self.by_arguments[name](*args, **kwargs)
+        return self.rules.get(name)
+
 
 LOW_PRECISION = """
     conv1d conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d convolution
@@ -38,14 +59,14 @@ AS_GIVEN = "mv bilinear linalg_lu_solve"
 LOW_RESULT = "linalg_pinv"
 OTHER_NAMES = {"concat": "cat", "concatenate": "cat", "__matmul__": "matmul"}
 
-RULES: dict[str, str] = {
-    **dict.fromkeys(LOW_PRECISION.split(), LOW),
-    **dict.fromkeys(IN_FLOAT32.split(), FLOAT32),
-    **dict.fromkeys(PROMOTED.split(), WIDEST),
-    **dict.fromkeys(AS_GIVEN.split(), GIVEN),
-    **dict.fromkeys(LOW_RESULT.split(), RESULT),
-}
-RULES |= {name: RULES[same] for name, same in OTHER_NAMES.items()}
+
+def rules_of(**names: str) -> dict[str, str]:
+    """A table from the names of ops to the rule under which they are listed; other names of an op are in it, too."""
+    rules = {name: RULES[rule] for rule, listed in names.items() for name in listed.split()}
+    return rules | {name: rules[same] for name, same in OTHER_NAMES.items() if same in rules}
+
+
+RULES = {"low": LOW, "float32": FLOAT32, "widest": WIDEST, "given": GIVEN, "low_result": RESULT, "refused": REFUSED}
 
 
 def _of_padding(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> str:
@@ -53,17 +74,15 @@ def _of_padding(input: Any, pad: Any, mode: str = "constant", value: Any = None)
     return FLOAT32 if listed else GIVEN
 
 
-# Ops that PyTorch takes to one op of its lists or another, by their arguments.
-BY_ARGUMENTS: dict[str, Callable[..., str]] = {
-    "inner": lambda input, other: GIVEN if input.ndim == other.ndim == 1 else LOW,
-    "local_response_norm": lambda input, *rest, **options: FLOAT32 if input.ndim > 3 else GIVEN,
-    "max_pool3d": lambda *rest, return_indices=False, **options: GIVEN if return_indices else FLOAT32,
-    "pad": _of_padding,
+LISTS: dict[str, Lists] = {
+    "cpu": Lists(
+        rules_of(low=LOW_PRECISION, float32=IN_FLOAT32, widest=PROMOTED, given=AS_GIVEN, low_result=LOW_RESULT),
+        # Ops that PyTorch takes to one op of its lists or another, by their arguments.
+        {
+            "inner": lambda input, other: GIVEN if input.ndim == other.ndim == 1 else LOW,
+            "local_response_norm": lambda input, *rest, **options: FLOAT32 if input.ndim > 3 else GIVEN,
+            "max_pool3d": lambda *rest, return_indices=False, **options: GIVEN if return_indices else FLOAT32,
+            "pad": _of_padding,
+        },
+    )
 }
-
-
-def rule_for(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """What is done about a call of the op of this name; None for nothing."""
-    if name in BY_ARGUMENTS:
-        return BY_ARGUMENTS[name](*args, **kwargs)
-    return RULES.get(name)

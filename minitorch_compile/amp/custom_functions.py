@@ -36,13 +36,13 @@ def _check(device_type: Any) -> None:
         raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
 
 
-def _cast(value: Any, element: dtype) -> Any:
-    if is_eligible(value):
+def _cast(value: Any, element: dtype, device_type: str) -> Any:
+    if is_eligible(value, device_type):
         return value.to(element)
     if isinstance(value, Mapping):
-        return {_cast(k, element): _cast(v, element) for k, v in value.items()}
+        return {_cast(k, element, device_type): _cast(v, element, device_type) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
-        return type(value)(_cast(item, element) for item in value)
+        return type(value)(_cast(item, element, device_type) for item in value)
     return value
 
 
@@ -62,7 +62,7 @@ def custom_fwd(fwd: Any = None, *, device_type: str, cast_inputs: dtype | None =
             return fwd(*args, **kwargs)
         args[0]._fwd_used_autocast = False
         with autocast(device_type=device_type, enabled=False):
-            return fwd(*_cast(args, cast_inputs), **_cast(kwargs, cast_inputs))
+            return fwd(*_cast(args, cast_inputs, device_type), **_cast(kwargs, cast_inputs, device_type))
 
     return decorated
 

@@ -73,6 +73,9 @@ class DispatchKeySet:
         return f"DispatchKeySet({', '.join(key.name for key in DispatchKey if key in self._keys)})"
 
 
+SWITCHED_BY = {"cpu": DispatchKey.AutocastCPU, "cuda": DispatchKey.AutocastCUDA}
+
+
 class _ExcludeDispatchKeyGuard:  # PyTorch's name
     """`with` it, autocast is off if its key is in the set. NotImplementedError for keys of anything else."""
 
@@ -83,13 +86,15 @@ class _ExcludeDispatchKeyGuard:  # PyTorch's name
                 f"_ExcludeDispatchKeyGuard: only autocast can be left out by its key, but got {', '.join(others)};"
                 " for autograd use torch.no_grad()"
             )
-        self._cpu = keys.has(DispatchKey.AutocastCPU)
-        self._before: list[bool] = []
+        self._left_out = [name for name, key in SWITCHED_BY.items() if keys.has(key)]
+        self._before: list[list[tuple[str, bool]]] = []
 
     def __enter__(self) -> None:
-        state = autocast_state.state
-        self._before.append(state.enabled)
-        autocast_state.switch(state.enabled and not self._cpu, state.dtype)
+        switches = autocast_state.state.switches
+        self._before.append([(name, switches[name].enabled) for name in self._left_out])
+        for name in self._left_out:
+            autocast_state.switch(name, False, switches[name].dtype)
 
     def __exit__(self, *of_error: object) -> None:
-        autocast_state.switch(self._before.pop(), autocast_state.state.dtype)
+        for name, enabled in self._before.pop():
+            autocast_state.switch(name, enabled, autocast_state.state.switches[name].dtype)

@@ -84,7 +84,7 @@ def aot_function(
         return CutAtData(captured, example_inputs, lambda part, examples: aot_function(part, examples, *compilers))
     bw_compiler = bw_compiler or fw_compiler
     compile_program = _compile
-    if casts.enabled:
+    if casts.casts_to:
         compile_program = dtypes_as_given()(_compile)
         fw_compiler, bw_compiler = _called_uncast(fw_compiler), _called_uncast(bw_compiler)
     lifted, constants = lift_constants(captured) if captured.attributes else (captured, [])

@@ -139,8 +139,8 @@ class CustomOpDef(Op):
             raise ValueError(f"Device type '{device_type}' does not support autocast.")
 
         def with_casts(*args: Any, **kwargs: Any) -> Any:
-            given = autocast_state.cast(args, cast_inputs)
-            named = {name: autocast_state.cast(value, cast_inputs) for name, value in kwargs.items()}
+            given = autocast_state.cast(args, cast_inputs, device_type)
+            named = {name: autocast_state.cast(value, cast_inputs, device_type) for name, value in kwargs.items()}
             with autocast(device_type, enabled=False):
                 return self(*given, **named)
 
@@ -149,8 +149,9 @@ class CustomOpDef(Op):
     # ------------------------------------------------------------------------------------------ calls
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if autocast_state.state.enabled and "cpu" in self.autocasts:
-            return self.autocasts["cpu"](*args, **kwargs)
+        for name in self.autocasts if autocast_state.users else ():
+            if autocast_state.is_cast_on(name, (*args, *kwargs.values())):
+                return self.autocasts[name](*args, **kwargs)
         bound = self.bind(args, kwargs)
         if self.is_composite:
             return self._kernel_for(bound)(*self._as_called(bound)[0], **self._as_called(bound)[1])

@@ -33,9 +33,10 @@ Kernel = Callable[[np.ndarray, np.ndarray, np.ndarray], None]
 def is_fused(group: dict[str, Any], params: Sequence[Tensor]) -> bool:
     """Whether a group is stepped by a native call: as it says, or if it doesn't say and is large.
 
-    Not in a compiled program, where the plain path becomes part of the graph and is fused there.
+    Not in a compiled program, where the plain path becomes part of the graph and is fused there; and not on a device,
+    whose memory the call can't write to: there the plain path is taken, which gives the same numbers.
     """
-    if is_compiling():
+    if is_compiling() or any(p.storage.block is not None for p in params):
         if group["fused"]:
             check_elements(params)
         return False

@@ -13,14 +13,14 @@ import pytest
 import minitorch_compile as torch
 from minitorch_compile.amp import autocast_state, custom_bwd, custom_fwd
 from minitorch_compile.tensor.functions.before_calls import standing
-from tests.amp.dtypes import CASES, dtypes_of
+from tests.amp.dtypes import cases_on, dtypes_of
 from tests.battery.sheet import calls
 
 RECORDED = json.loads((Path(__file__).parent / "recorded.json").read_text(encoding="utf-8"))
 F = torch.nn.functional
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", cases_on("cpu"))
 def test_what_pytorch_casts_is_cast(case):
     wrong = []
     for text, expected in RECORDED[case].items():
@@ -31,7 +31,7 @@ def test_what_pytorch_casts_is_cast(case):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", cases_on("cpu"))
 def test_nothing_else_is_cast(case):
     wrong = []
     for text in dict.fromkeys(call.text for call in calls()):
@@ -90,6 +90,10 @@ def test_wrong_devices():
         torch.autocast(5)
     with pytest.raises(RuntimeError, match="device"):
         torch.autocast("nope")
+    with pytest.raises(RuntimeError, match="User specified an unsupported autocast device_type 'meta'"):
+        torch.autocast("meta")
+    with pytest.raises(RuntimeError, match="unknown device type"):
+        torch.is_autocast_enabled("meta")
 
 
 def test_as_a_decorator():
@@ -129,23 +133,25 @@ def test_gradients_have_the_dtype_of_the_weights():
 def test_a_weight_is_cast_once():
     weight = X.clone().requires_grad_()
     with torch.autocast("cpu"):
-        first, second = (autocast_state.cast(weight, torch.bfloat16) for _ in range(2))
+        first, second = (autocast_state.cast(weight, torch.bfloat16, "cpu") for _ in range(2))
         assert first is second
         with torch.no_grad():
-            assert autocast_state.cast(weight, torch.bfloat16) is not first  # it has no history
+            assert autocast_state.cast(weight, torch.bfloat16, "cpu") is not first  # it has no history
             weight.add_(1)
-        assert autocast_state.cast(weight, torch.bfloat16)[0, 0].item() == 2
-        assert autocast_state.cast(X, torch.bfloat16) is not autocast_state.cast(X, torch.bfloat16)
+        assert autocast_state.cast(weight, torch.bfloat16, "cpu")[0, 0].item() == 2
+        assert autocast_state.cast(X, torch.bfloat16, "cpu") is not autocast_state.cast(X, torch.bfloat16, "cpu")
     assert autocast_state.state.casts == {}
     with torch.autocast("cpu", cache_enabled=False):
-        assert autocast_state.cast(weight, torch.bfloat16) is not autocast_state.cast(weight, torch.bfloat16)
+        assert autocast_state.cast(weight, torch.bfloat16, "cpu") is not autocast_state.cast(
+            weight, torch.bfloat16, "cpu"
+        )
 
 
 def test_a_weight_that_is_gone_is_not_taken_for_another():
     with torch.autocast("cpu"):
         weight = X.clone().requires_grad_()
         gone, number = weakref.ref(weight), id(weight)
-        autocast_state.cast(weight, torch.bfloat16)
+        autocast_state.cast(weight, torch.bfloat16, "cpu")
         kept = autocast_state.state.casts[number]
         assert kept[1]() is weight
         del weight, kept
@@ -327,7 +333,8 @@ def test_a_whole_step(inside):
 
 
 def test_what_there_is_to_ask():
-    assert torch.is_autocast_available("cpu") and not torch.is_autocast_available("cuda")
+    assert all(map(torch.amp.is_autocast_available, ("cpu", "cuda", "xpu")))
+    assert not torch.amp.is_autocast_available("meta")
     assert torch.get_autocast_dtype("cpu") is torch.bfloat16 and torch.get_autocast_dtype("cuda") is torch.float16
     with torch.autocast("cpu"):
         assert torch.is_autocast_enabled("cpu") and not torch.is_autocast_enabled()

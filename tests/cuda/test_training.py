@@ -71,6 +71,16 @@ def test_a_model_trains_as_on_the_cpu(name: str) -> None:
     assert losses[1][-1] < losses[1][0]
 
 
+@pytest.mark.parametrize("fused", [None, True, False])
+def test_large_parameters_are_stepped(fused: bool | None) -> None:
+    """From 65,536 elements on, native calls step what is in main memory."""
+    weight = torch.zeros(256, 256, device="cuda", requires_grad=True)
+    optimizer = torch.optim.AdamW([weight], lr=0.1, fused=fused)
+    weight.sum().backward()
+    optimizer.step()
+    assert weight[0, 0].item() == weight[-1, -1].item() == pytest.approx(-0.1, rel=1e-5)
+
+
 def drawn() -> list[Any]:
     chances = torch.full((4,), 0.5)
     return [torch.rand(4), torch.randn(4), torch.randint(9, (4,)), torch.randperm(4), torch.bernoulli(chances)]

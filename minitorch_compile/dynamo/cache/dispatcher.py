@@ -105,7 +105,7 @@ class Dispatcher:
         tried: list[Entry] = []
         for version in self._others():
             entry, bound = version
-            if entry.autocast is not autocast_state.state.casts_to:
+            if entry.autocast != autocast_state.state.casts_to:
                 continue
             result = bound(*arguments)
             if result is not MISS:
@@ -180,7 +180,7 @@ class Dispatcher:
 
     def _holds(self, entry: Entry, arguments: tuple[Any, ...]) -> bool:
         """Whether the entry is for these arguments."""
-        is_cast_so = entry.autocast is autocast_state.state.casts_to
+        is_cast_so = entry.autocast == autocast_state.state.casts_to
         return is_cast_so and failure(entry.guards, self.scope(entry, arguments)) is None
 
     def _plain_after(self, error: InternalTracerError) -> Callable[..., Any]:

@@ -64,8 +64,11 @@ def _chosen(input: Any, dim: int, target: Any) -> Any:
 
 
 def _surely_without(ignore_index: int, target: Any) -> bool:
-    """Whether no target is to be ignored, as far as can be told: the data may not be there yet."""
-    return not target.is_fake and not (target.array == ignore_index).any()
+    """Whether no target is to be ignored, as far as can be told: the data may not be there yet, or not be in main
+    memory, and waiting for a device costs more than it saves."""
+    if target.is_fake or target.storage.block is not None:
+        return False
+    return not (target.array == ignore_index).any()
 
 
 def class_dim(input: Any) -> int:

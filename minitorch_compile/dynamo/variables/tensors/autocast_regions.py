@@ -53,9 +53,12 @@ class AutocastRegions:
         self.outside = setting()
         self.open: list[tuple[Callable[..., Any], tuple[Any, ...], Node]] = []
         source = output.constant_source(state, "autocast_state")
-        for name, value in zip(("enabled", "dtype", "cache_enabled"), self.outside):
-            switch = AttrSource(source, name)
-            output.guards.add(guards.identity(switch, value, output.names, f"autocast {name}", "AUTOCAST"))
+        stands: dict[AttrSource, Any] = {AttrSource(source, "cache_enabled"): self.outside.cache_enabled}
+        for device_type, enabled, element in self.outside.switches:
+            switch = AttrSource(source, device_type)
+            stands |= {AttrSource(switch, "enabled"): enabled, AttrSource(switch, "dtype"): element}
+        for switch, value in stands.items():
+            output.guards.add(guards.identity(switch, value, output.names, "setting of autocast", "AUTOCAST"))
 
     def enter(self, *region: Any) -> Before:
         """A region begins: in the graph when it runs, and for the fakes now."""
@@ -104,5 +107,6 @@ for _question in (
     autocast_mode.is_autocast_cache_enabled,
     autocast_mode.get_autocast_dtype,
     autocast_mode.get_autocast_cpu_dtype,
+    autocast_mode.get_autocast_gpu_dtype,
 ):
     handles(_question)(_asked_while_tracing(_question))
