@@ -9,11 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from minitorch_compile.cuda_runtime.cublas_lt import Matrix, Product
+from minitorch_compile.cuda_runtime.cublas_lt import TYPES, Matrix, Product
 from minitorch_compile.cuda_runtime.driver import StreamHandle
-from minitorch_compile.inductor.device_calls import tile_product
+from minitorch_compile.inductor.device_calls import convolution_rules, tile_product
 from minitorch_compile.inductor.device_calls.launcher import Kernel, Launch, Launcher, Reach
-from minitorch_compile.inductor.device_calls.libraries import PRECISIONS, Libraries, full_precision
+from minitorch_compile.inductor.device_calls.libraries import (
+    PRECISIONS,
+    PRECISIONS_OF_CONVOLUTIONS,
+    Libraries,
+    Precisions,
+    full_precision,
+)
 from minitorch_compile.inductor.ir.extern_call import ExternCall, StridedView, matrix_layout, whole
 
 
@@ -55,11 +61,20 @@ def launch_of(call: ExternCall, resources: Resources) -> Launch:
 
 @launched_by("mm", "bmm")
 def _(call: ExternCall, resources: Resources) -> Launch:
+    return multiplication(call, resources, PRECISIONS)
+
+
+@launched_by(convolution_rules.PRODUCT)
+def _(call: ExternCall, resources: Resources) -> Launch:
+    return multiplication(call, resources, PRECISIONS_OF_CONVOLUTIONS)
+
+
+def multiplication(call: ExternCall, resources: Resources, precisions: Precisions) -> Launch:
+    """By cuBLASLt if it is there and knows the dtype."""
     element = call.outputs[0].dtype.name
-    if resources.libraries.products is None:
+    if resources.libraries.products is None or element not in TYPES:
         return _by_tiles(call, resources)
-    product = product_of(call)
-    return resources.libraries.products.prepared(product, PRECISIONS.get(element, full_precision))
+    return resources.libraries.products.prepared(product_of(call), precisions.get(element, full_precision))
 
 
 def product_of(call: ExternCall) -> Product:

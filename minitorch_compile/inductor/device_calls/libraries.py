@@ -9,7 +9,7 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -70,10 +70,17 @@ def bfloat16_precision() -> Precision:
     return REDUCED if backends.cuda.matmul.allow_bf16_reduced_precision_reduction else WIDE
 
 
+def convolution_precision() -> Precision:
+    """What torch.backends.cudnn allows convolutions of float32, though cuDNN isn't what computes them."""
+    return TF32 if backends.cudnn.conv.fp32_precision == "tf32" else WIDE
+
+
 def full_precision() -> Precision:
     """Of what no switch is about."""
     return WIDE
 
 
 WIDE, TF32, REDUCED = Precision(reduced=False), Precision(tf32=True, reduced=False), Precision(reduced=True)
-PRECISIONS = {"float32": float32_precision, "float16": float16_precision, "bfloat16": bfloat16_precision}
+Precisions = Mapping[str, Callable[[], Precision]]
+PRECISIONS: Precisions = {"float32": float32_precision, "float16": float16_precision, "bfloat16": bfloat16_precision}
+PRECISIONS_OF_CONVOLUTIONS: Precisions = {**PRECISIONS, "float32": convolution_precision}
