@@ -134,13 +134,8 @@ class FrameCompiler:
         self.parameters = parameter_names(self.code)
         self.name = identifier(shown_name(self.code).rpartition(".")[2])
         cells = (f"cell_{shared_variable(name)}" for name in self.code.co_freevars)
-        self.output = OutputGraph(
-            function.__globals__,
-            (*self.parameters.values(), *cells, self.name, f"make_{self.name}"),
-            policy,
-            builtins,
-            region.fullgraph,
-        )
+        names = (*self.parameters.values(), *cells, self.name, f"make_{self.name}")
+        self.output = OutputGraph(function.__globals__, names, policy, builtins, region.fullgraph)
         self.frame = SymbolicInterpreter(
             self.program, self._slots(arguments), self.output, self.output.scope_of(function.__globals__)
         )
