@@ -16,7 +16,7 @@ from minitorch_compile.cuda.runtime import Runtime
 from minitorch_compile.cuda_runtime.driver import StreamHandle
 from minitorch_compile.cuda_runtime.sanitizer import Sanitizer
 from minitorch_compile.inductor.device_calls.extern_launches import Resources, launch_of
-from minitorch_compile.inductor.device_calls.launcher import SIZE, STATUS, Kernel, Launcher, array_of
+from minitorch_compile.inductor.device_calls.launcher import SIZE, STATUS, Kernel, Launcher, array_of, memory_dtype
 from minitorch_compile.inductor.device_calls.launcher import Launch as Launching
 from minitorch_compile.inductor.device_calls.lifted_kernel import LiftedKernel, write_lifted_kernel
 from minitorch_compile.inductor.device_calls.one_op_graph import NoKernelError
@@ -24,7 +24,6 @@ from minitorch_compile.inductor.device_calls.scatter_kernels import scatter_kern
 from minitorch_compile.inductor.ir.buffer import Buffer
 from minitorch_compile.inductor.ir.dependencies import buffers_read
 from minitorch_compile.inductor.ir.extern_call import ExternCall
-from minitorch_compile.inductor.lowering.half_precision import HALF
 from minitorch_compile.inductor.runtime.tensor_call import index_error
 from minitorch_compile.inductor.schedule.fused_call import FusedCall
 from minitorch_compile.inductor.schedule.group import Group
@@ -32,7 +31,6 @@ from minitorch_compile.inductor.schedule.schedule import Schedule, reads_of
 from minitorch_compile.tensor.functions.settings import settings
 from minitorch_compile.tensor.memory.device_storage import DeviceStorage
 from minitorch_compile.tensor.memory.size import Size
-from minitorch_compile.tensor.numerics.dtype import bool_, dtype
 from minitorch_compile.tensor.tensor_base import TensorBase, from_parts
 
 STATUS_BYTES = 24  # three int64: what went wrong, the index, the size
@@ -164,13 +162,6 @@ def _launch(
         for used in (reads_of(group), group.outputs)
     )
     return Launch(launch, [places[buffer] for buffer in buffers], source.uses_status, source.title, read, written)
-
-
-def memory_dtype(element: dtype) -> np.dtype:
-    """What elements are in memory, for kernels: truth values are bytes, floats of two bytes are bits."""
-    if element is bool_:
-        return np.dtype(np.uint8)
-    return np.dtype(np.uint16) if element in HALF else element.numpy
 
 
 def _tell(sanitizer: Sanitizer, launch: Launch, memory: Sequence[int], stream: StreamHandle) -> None:

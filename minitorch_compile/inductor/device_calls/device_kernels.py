@@ -24,6 +24,7 @@ from minitorch_compile.cuda.runtime import Runtime
 from minitorch_compile.cuda_runtime.fake_driver import FakeDriver
 from minitorch_compile.inductor.device_calls.device_call import DeviceCall, kinds_of
 from minitorch_compile.inductor.device_calls.extern_launches import Resources
+from minitorch_compile.inductor.device_calls.kernel_rules import KERNEL_RULES
 from minitorch_compile.inductor.device_calls.launcher import Kernel, Launcher, SimulatedLauncher
 from minitorch_compile.inductor.device_calls.libraries import Libraries
 from minitorch_compile.inductor.device_calls.library_rules import library_rules
@@ -82,7 +83,7 @@ class DeviceKernels:
             if any(x.storage.flips for x in tensors):
                 raise NoKernelError("kernels don't read numbers with other signs than they have in memory")
             index = self.runtime.index_of(where)
-            schedule = schedule_of(op, bound, tensors, library_rules(self.libraries))
+            schedule = schedule_of(op, bound, tensors, {**KERNEL_RULES, **library_rules(self.libraries)})
             resources = Resources(self.libraries, self.launcher, self.compile)
             call = DeviceCall(schedule, resources, self.kernel, self.runtime, index)
             call.is_mixed = any(x.storage.block is None for x in tensors)

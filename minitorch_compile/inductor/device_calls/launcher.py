@@ -24,6 +24,8 @@ import numpy as np
 from minitorch_compile.cuda_runtime.driver import StreamHandle
 from minitorch_compile.cuda_runtime.fake_driver import FakeDriver
 from minitorch_compile.generated_source import function_from_source
+from minitorch_compile.inductor.lowering.half_precision import HALF
+from minitorch_compile.tensor.numerics.dtype import bool_, dtype
 
 # Among the kinds of parameters, which are else the dtype names of pointers, "float32[]" for a pointer that is an array
 # of Numba's, after all others, or "=float32" of numbers.
@@ -114,3 +116,10 @@ def number_kind(kind: str) -> str:
 
 def _run(kernel: Callable[..., Any], values: Sequence[Any]) -> None:
     kernel(*values)
+
+
+def memory_dtype(element: dtype) -> np.dtype:
+    """What elements are in memory, for kernels: truth values are bytes, floats of two bytes are bits."""
+    if element is bool_:
+        return np.dtype(np.uint8)
+    return np.dtype(np.uint16) if element in HALF else element.numpy
