@@ -394,6 +394,14 @@ class Layout:
 # %%
 check("01.6")
 
+# %% tags=["wrong"] step="01.6" says="a layout has tuples"
+# - return Layout(tuple(sizes), contiguous_strides(sizes))
+# + return Layout(sizes, contiguous_strides(sizes))
+
+# %% tags=["wrong"] step="01.6" says="a 1 that stays a 1 keeps its own"
+# - kept = tuple(0 if mine == 1 and size != 1 else stride for mine, stride, size in pairs)
+# + kept = tuple(0 if mine == 1 else stride for mine, stride, size in pairs)
+
 # %% tags=["wrong"] step="01.6" says="The sizes moved and the strides stayed"
 # -         return Layout(tuple(self.sizes[d] for d in dims), tuple(self.strides[d] for d in dims), self.offset)
 # +         return Layout(tuple(self.sizes[d] for d in dims), self.strides, self.offset)

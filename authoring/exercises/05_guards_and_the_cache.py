@@ -252,6 +252,11 @@ def fixed(value):
 # %%
 check("05.3")
 
+# %% tags=["wrong"] step="05.3" says="tell the id"
+# - text = value.get("__name__", "globals()") if isinstance(value, dict) else f"object_at_{id(value):x}"
+# + names = value if isinstance(value, dict) else {"__name__": getattr(value, "__name__", f"object_at_{id(value):x}")}
+# + text = names.get("__name__", "globals()")
+
 # %% tags=["wrong"] step="05.3" says="An attribute is a step of its own kind"
 # - return Source(f"{self}.{name}", lambda frame: getattr(self.find(frame), name))
 # + return Source(f"{self}.{name}", lambda frame: self.find(frame)[name])
@@ -312,6 +317,14 @@ class Guards(list):
 # %%
 check("05.4")
 
+# %% tags=["wrong"] step="05.4" says="A ValueError is a miss, too"
+# - except (AttributeError, LookupError, TypeError, ValueError):  # the path is gone: a miss, and no crash
+# + except (AttributeError, LookupError, TypeError):
+
+# %% tags=["wrong"] step="05.4" says="also of a number"
+# - return bool(self.find(frame))
+# + return self.find(frame)
+
 # %% tags=["wrong"] step="05.4" says="and no crash"
 # - except (AttributeError, LookupError, TypeError, ValueError):  # the path is gone: a miss, and no crash
 # + except ZeroDivisionError:
@@ -357,6 +370,34 @@ def read(self, source, value, make_input):
 
 # %%
 check("05.5")
+
+# %% tags=["wrong"] step="05.5" says="need not be a 2"
+# - self.require(f"{source} == {text}", lambda frame: type(v := source.find(frame)) is kind and repr(v) == text)
+# + self.require(f"{source} == {text}", lambda frame: kind and repr(source.find(frame)) == text)
+
+# %% tags=["wrong"] step="05.5" says="about(tensor, 1) must stay"
+# - dynamic = is_dynamic(self, value)  # then its first size may be another one
+# + dynamic = False
+
+# %% tags=["wrong"] step="05.5" says="is remembered at once"
+# - return self.remember(remade(value, part, lambda mine: self.remember(mine, value, source)), value, source)
+# + return self.remember(remade(value, part, lambda mine: mine), value, source)
+
+# %% tags=["wrong"] step="05.5" says="Whatever was read is remembered"
+# - return self.remember(remade(value, part, lambda mine: self.remember(mine, value, source)), value, source)
+# + return remade(value, part, lambda mine: self.remember(mine, value, source))
+
+# %% tags=["wrong"] step="05.5" says="getattr(source, step)(key)"
+# - return item if step == "key" else self.read(getattr(source, step)(key), item, make_input)
+# + return item if step == "key" else self.read(source.item(key), item, make_input)
+
+# %% tags=["wrong"] step="05.5" says="gives the key as it is"
+# - return item if step == "key" else self.read(getattr(source, step)(key), item, make_input)
+# + return self.read(source.item(key) if step == "key" else getattr(source, step)(key), item, make_input)
+
+# %% tags=["wrong"] step="05.5" says="is the guard's text"
+# - self.require(text.format(source, *seen), lambda frame: facts(source.find(frame)) == (text, *seen))
+# + self.require(text, lambda frame: facts(source.find(frame)) == (text, *seen))
 
 # %% tags=["wrong"] step="05.5" says="1, True and 1.0 are equal"
 # - self.require(f"{source} == {text}", lambda frame: type(v := source.find(frame)) is kind and repr(v) == text)
@@ -407,6 +448,14 @@ def facts(value):
 # %%
 check("05.6")
 
+# %% tags=["wrong"] step="05.6" says="here only its keys count"
+# - return "type({0}) is dict and list({0}) == {1}", list(value), [type(key) for key in value]
+# + return "type({0}) is dict and list({0}) == {1}", list(value), repr(value)
+
+# %% tags=["wrong"] step="05.6" says="may have the same name"
+# - return "type({0}) is {1}", kind.__name__, kind
+# + return "type({0}) is {1}", kind.__name__
+
 # %% tags=["wrong"] step="05.6" says="its length must be guarded"
 # - return "type({0}) is {1} and len({0}) == {2}", kind.__name__, len(value)
 # + return "type({0}) is {1}", kind.__name__
@@ -453,6 +502,22 @@ def remade(value, part, remember):
 
 # %%
 check("05.7")
+
+# %% tags=["wrong"] step="05.7" says="There is one empty tuple for all"
+# - mine = () if kind is tuple else remember(kind())  # before its items: it may lie in itself
+# + mine = remember(kind())
+
+# %% tags=["wrong"] step="05.7" says="The one that was remembered is the one to fill"
+# - return refilled(mine, {part("key", key, key): part("item", key, item) for key, item in value.items()})
+# + return {part("key", key, key): part("item", key, item) for key, item in value.items()}
+
+# %% tags=["wrong"] step="05.7" says="what is derived may have more to it"
+# - if kind not in (list, dict, tuple) or is_fixed(value):
+# + if not isinstance(value, (list, dict, tuple)) or is_fixed(value):
+
+# %% tags=["wrong"] step="05.7" says="the program means these very ones"
+# - if kind not in (list, dict, tuple) or is_fixed(value):
+# + if kind not in (list, dict, tuple):
 
 # %% tags=["wrong"] step="05.7" says="Remember the trace's list before its items are read"
 # - mine = () if kind is tuple else remember(kind())  # before its items: it may lie in itself
@@ -510,6 +575,10 @@ def require_same_setting(guards, frame):
 # %%
 check("05.8")
 
+# %% tags=["wrong"] step="05.8" says="as often as it is there"
+# - return [(type(layer), getattr(layer, "enabled", True)) for layer in STACK]
+# + return sorted({(type(layer), getattr(layer, "enabled", True)) for layer in STACK}, key=str)
+
 # %% tags=["wrong"] step="05.8" says="its storage is the same"
 # - places = [id(value.storage) if isinstance(value, Tensor) else id(value) for value in values]
 # + places = [id(value) for value in values]
@@ -555,6 +624,10 @@ class Cache(dict):
 
 # %%
 check("05.9")
+
+# %% tags=["wrong"] step="05.9" says="what they are is up to the guards"
+# - return self.setdefault((frame.at, len(frame.stack)), [])
+# + return self.setdefault((frame.at, *map(id, frame.stack)), [])
 
 # %% tags=["wrong"] step="05.9" says="and the others keep their order"
 # - here.insert(0, here.pop(i))
@@ -628,6 +701,10 @@ def at(value, batch):
 # %%
 check("05.10")
 
+# %% tags=["wrong"] step="05.10" says="what is left is known, too"
+# - return found and (a - found[0] * d - found[1] * c, b - found[1] * d)
+# + return None
+
 # %% tags=["wrong"] step="05.10" says="there is s0 * s0"
 # - return None if a and c else (a * d + b * c, b * d)
 # + return a * d + b * c, b * d
@@ -681,6 +758,10 @@ class Size:
 # %%
 check("05.11")
 
+# %% tags=["wrong"] step="05.11" says="Python's to refuse"
+# - if not (isinstance(x, NUMBERS) and isinstance(y, NUMBERS)):
+# -     return NotImplemented
+
 # %% tags=["wrong"] step="05.11" says="A formula may fall as s0 grows"
 # - if times == 0 or times * (2 * times + plus) > 0:
 # + if times == 0 or 2 * times + plus > 0:
@@ -728,6 +809,10 @@ def with_batch(guards, source, tensor):
 
 # %%
 check("05.12")
+
+# %% tags=["wrong"] step="05.12" says="Only the first makes guards.batch"
+# - if guards.batch is None:
+# + if guards.dynamic:
 
 # %% tags=["wrong"] step="05.12" says="it is a case of its own"
 # - return guards.dynamic and not tensor.requires_grad and tensor.sizes[:1] == (batch,) and batch >= 2

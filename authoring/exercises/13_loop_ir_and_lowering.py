@@ -281,6 +281,14 @@ class Index(Formula):
 # %%
 check("13.3")
 
+# %% tags=["wrong"] step="13.3" says="A number becomes an Index"
+# - return value if isinstance(value, Index) else Index((), value)
+# + return value
+
+# %% tags=["wrong"] step="13.3" says="what may be below 0 stays below"
+# - return (0, self.n - 1) if self.op != "//" else tuple(end // self.n for end in self.of.bounds())
+# + return (0, self.n - 1) if self.op != "//" else (0, self.of.bounds()[1] // self.n)
+
 # %% tags=["wrong"] step="13.3" says="What is there 0 times is not there"
 # -         counted = [(atom, count) for atom, count in dict(terms).items() if count != 0]
 # +         counted = list(dict(terms).items())
@@ -385,6 +393,10 @@ is_affine = property(lambda self: ...)  # a machine counts such an index up, wit
 # %%
 check("13.5")
 
+# %% tags=["wrong"] step="13.5" says="the atom is of the rest"
+# - return rest if rest.within(n) else Index({Atom("%", rest, n): 1})
+# + return rest if rest.within(n) else Index({Atom("%", self, n): 1})
+
 # %% tags=["wrong"] step="13.5" says="The constant is divided, too"
 # -         whole = Index({atom: count // n for atom, count in self.terms if count % n == 0}, self.constant // n)
 # -         return whole, Index({atom: count for atom, count in self.terms if count % n}, self.constant % n)
@@ -427,6 +439,10 @@ def split(flat, sizes):
 
 # %%
 check("13.6")
+
+# %% tags=["wrong"] step="13.6" says="also of the only element"
+# - flat = Index()
+# + flat = 0
 
 # %% tags=["wrong"] step="13.6" says="multiplied by the next size"
 # -         flat = flat * size + i
@@ -555,6 +571,10 @@ class Text:
 # %%
 check("13.8")
 
+# %% tags=["wrong"] step="13.8" says="noted as the formula that it is"
+# - self.found.append((buffer, index))
+# + self.found.append((buffer, str(index)))
+
 # %% tags=["wrong"] step="13.8" says="for a call, x0[...] for a load"
 # -         return f"{op}({', '.join(args)})"
 # +         return f"{op}({args})"
@@ -598,6 +618,10 @@ class Loop:
 
 # %%
 check("13.9")
+
+# %% tags=["wrong"] step="13.9" says="a tuple of formulas"
+# - return variables("i", sizes[:count]) + variables("j", sizes[count:])
+# + return [*variables("i", sizes[:count]), *variables("j", sizes[count:])]
 
 # %% tags=["wrong"] step="13.9" says="where the size is 1, the index is 0"
 # -         return variables("i", sizes[:count]) + variables("j", sizes[count:])
@@ -782,6 +806,18 @@ def output(self, box):
 
 # %%
 check("13.13")
+
+# %% tags=["wrong"] step="13.13" says="ask self.most_calls"
+# - return not box.memory and Text(box.body, variables("i", box.sizes)).calls > self.most_calls
+# + return not box.memory and Text(box.body, variables("i", box.sizes)).calls > 4
+
+# %% tags=["wrong"] step="13.13" says="What store is given goes to the loop"
+# - return self.add(Loop(self.new_buffer(box), box.sizes, box.at, reduced, reduction))
+# + return self.add(Loop(self.new_buffer(box), box.sizes, box.at))
+
+# %% tags=["wrong"] step="13.13" says="has its value's dtype"
+# - return Buffer(f"buf{len(self.steps)}", value.sizes, value.dtype, Layout.dense(value.sizes))
+# + return Buffer(f"buf{len(self.steps)}", value.sizes, np.dtype("float32"), Layout.dense(value.sizes))
 
 # %% tags=["wrong"] step="13.13" says="4 are not more than 4"
 # -         return not box.memory and Text(box.body, variables("i", box.sizes)).calls > self.most_calls

@@ -445,6 +445,10 @@ def read_later(self, loop):
 # %%
 check("15.8")
 
+# %% tags=["wrong"] step="15.8" says="any stage of the group that has the loop"
+# - others = [other for stage in self.group.stages if loop not in stage.loops for other in stage.loops]
+# + others = [other for stage in self.group.stages[1:] for other in stage.loops if other is not loop]
+
 # %% tags=["wrong"] step="15.8" says="memory that is written for nobody"
 # -         if loop.buffer in self.wanted or (not loop.reduction and self.read_later(loop)):
 # -             w.line(f"{self.argument(loop.buffer)}[{index}] = {value}")

@@ -73,6 +73,9 @@ def _(mini: Any) -> None:
             why = "The strides are contiguous_strides(sizes), and it begins at the beginning: the offset is 0."
             raise WrongAnswer(f"Layout.dense({sizes}): expected strides {row_major(sizes)}, offset 0, got {got!r}", why)
 
+    if (got := outcome(mini.tensor.Layout.dense, ([2, 3],))) != mini.tensor.Layout((2, 3), (3, 1)):
+        raise WrongAnswer(f"Layout.dense([2, 3]) gave {got!r}", "Sizes may come as a list: a layout has tuples.")
+
 
 @OWN_LAYOUT.case("permute: sizes and strides move together", points=1, section=SECTION)
 def _(mini: Any) -> None:
@@ -156,6 +159,9 @@ def _(mini: Any) -> None:
                  (target, row_major(target)[:new] + zeros, offset)),
             ]  # fmt: skip
             judge(said, got, np.broadcast_to(cells(layout), target), ideas, "It reads what numpy.broadcast_to reads.")
+            if got.strides != (0,) * new + zeros:
+                why = "Only what is new or stretched has stride 0: a 1 that stays a 1 keeps its own."
+                raise WrongAnswer(f"{said}: expected strides {(0,) * new + zeros}, got {got.strides}", why)
     why = "Only a size of 1 can be stretched, and no dimension can be dropped: broadcast_sizes says what fits."
     start = ((2, 3), (3, 1), 0)
     refused(mini, [(start, "expand", (3,)), (start, "expand", (4, 3)), (((2, 1), (1, 1), 0), "expand", (1, 3))], why)

@@ -53,7 +53,14 @@ def _(mini: Any) -> None:
             "Who compiles puts the new entry into this list. Keep the new list in the dictionary: setdefault.",
         )
     cache.here(frame).append(Entry(mini, "a", 1))
-    for at, stack in ((5, []), (0, ["a value"])):
+    standing = frame_of(mini, x=1)
+    standing.stack = ["one"]
+    cache.here(standing).append(Entry(mini, "b", 1))
+    standing.stack = ["another"]
+    if cache.lookup(standing) is None:
+        why = "A place is told by how many values lie on the stack: what they are is up to the guards."
+        raise WrongAnswer("compiled with ['one'] on the stack, not found with ['another'] there", why)
+    for at, stack in ((5, []), (0, ["a value", "and another"])):
         other = frame_of(mini, x=1)
         other.at, other.stack = at, stack
         if cache.lookup(other) is not None:

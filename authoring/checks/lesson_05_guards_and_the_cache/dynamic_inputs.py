@@ -82,6 +82,10 @@ def _(mini: Any) -> None:
         if (failing is None) != holds:
             what = f"traced with (3, 2) and (3,), called with {shapes[0]} and {shapes[1]}: {failing} fails"
             raise WrongAnswer(what.replace("None fails", "all guards hold"), why)
+    guards, _, _ = read(mini, True, (3, 2), (3,), (3, 1))
+    once = "Only the first makes guards.batch: there is one s0, and what was said of it holds for all."
+    if (times := [str(guard) for guard in guards].count("s0 >= 2")) != 1:
+        raise WrongAnswer(f"three dynamic inputs: the guard s0 >= 2 is there {times} times", once)
     guards, frame, _ = read(mini, True, (5, 2))
     if guards.batch_in(frame) != 5:
         raise WrongAnswer(f"batch_in(frame), of a batch of 5: {guards.batch_in(frame)}", "Find it in the frame.")

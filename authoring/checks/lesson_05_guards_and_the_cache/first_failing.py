@@ -50,6 +50,10 @@ def _(mini: Any) -> None:
             f"three guards were required, and the list has the texts {texts}",
             "require adds at the end: a later guard may only be asked if those before it hold.",
         )
+    number = mini.guards.Guards()
+    number.require("x.size", lambda frame: frame.locals["x"].size)
+    if outcome(number[0].check, (frame_of(mini, x=Sized(5)),)) is not True:
+        raise WrongAnswer("x.size is 2: check of `x.size` is not True", "True or False, also of a number: bool.")
     for value, expected in ((Sized(5), True), (Sized(-1), False)):
         frame.locals["x"] = value
         got = outcome(guards[0].check, (frame,))
@@ -81,6 +85,10 @@ def _(mini: Any) -> None:
                 f"the guard d['k'].size[0] == 1 where the variables are {world}: expected that it fails, got {got!r}",
                 "A path that can't be read any more is a miss, and no crash: the program goes on with another version.",
             )
+    whole = mini.guards.Guards()
+    whole.require("int(x) == 1", lambda frame: int(frame.locals["x"]) == 1)
+    if outcome(whole.first_failing, (frame_of(mini, x="one"),)) is not whole[0]:
+        raise WrongAnswer("the guard int(x) == 1 where x is 'one'", "A ValueError is a miss, too, and no crash.")
 
 
 @FIRST_FAILING.case("whose source is known", points=1, section=SECTION)

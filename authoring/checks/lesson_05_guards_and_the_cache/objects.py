@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import reprlib
 from collections.abc import Callable
 from typing import Any
 
@@ -28,6 +29,7 @@ OBJECTS = Step(
         " enumerate(value)].",
     ),
 )
+FILLED = "The one that was remembered is the one to fill: refilled(mine, items). Who met it on the way has that one."
 SECTION, MANY = "Everything you read", "Many versions, one door"
 
 
@@ -101,6 +103,41 @@ def _(mini: Any) -> None:
         ) from None
     if used["x"][1] is not used["x"]:
         raise WrongAnswer("x = [1, x]: the trace's list does not lie in itself", "One object is one object.")
+
+
+def noting(items: list[Any]) -> Callable[[Any], Any]:
+    """As `remember`: what it gets is noted, and given back."""
+
+    def remember(mine: Any) -> Any:
+        items.append(mine)
+        return mine
+
+    return remember
+
+
+@OBJECTS.case("what stays itself", points=1, section=SECTION)
+def _(mini: Any) -> None:
+    class Own(list[Any]):
+        """A list with more to it."""
+
+    for value, why in (
+        (globals(), "A module's globals are fixed: the program means these very ones."),
+        (
+            Own([1]),
+            "Only lists, tuples and dictionaries are made again; what is derived may have more to it.",
+        ),
+    ):
+        if mini.guards.remade(value, lambda step, key, item: item, lambda it: it) is not value:
+            raise WrongAnswer(f"remade of {type(value).__name__} {reprlib.repr(value)} gave another one", why)
+    remembered: list[Any] = []
+    mini.guards.remade((1, 2), lambda step, key, item: item, noting(remembered))
+    if remembered:
+        empty = "There is one empty tuple for all: a tuple can't be made before its parts, and is not remembered early."
+        raise WrongAnswer(f"remade of (1, 2) gave {remembered} to remember", empty)
+    mine: list[Any] = []
+    got = mini.guards.remade({"a": 1}, lambda step, key, item: item, noting(mine))
+    if not mine or got is not mine[0]:
+        raise WrongAnswer("remade of a dictionary gave another one than it gave to remember", FILLED)
 
 
 @OBJECTS.case("functions: an inner one is made anew by each call", points=2, section=MANY)

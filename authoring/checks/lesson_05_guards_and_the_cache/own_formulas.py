@@ -66,6 +66,11 @@ def _(mini: Any) -> None:
         if got != expected:
             what = f"quotient: {shown(*case[:2])} by {shown(*case[2:])}: expected {expected}, got {got}"
             raise WrongAnswer(what, "This one is known for all batches.")
+    for case, expected in {(64, 9, 0, 8): (0, 1), (64, 0, 1, 0): (0, 0), (0, 1, 1, 0): (0, 1)}.items():
+        got = mini.sizes.remainder(*case)
+        if got != expected:
+            what = f"remainder: {shown(*case[:2])} by {shown(*case[2:])}: expected {expected}, got {got}"
+            raise WrongAnswer(what, "Where the quotient is known, what is left is known, too.")
 
 
 @OWN_FORMULAS.case("the numbers at a call", points=2, section=SECTION)
@@ -79,6 +84,7 @@ def _(mini: Any) -> None:
             raise WrongAnswer(f"fakes of sizes (3, 4) and (5, 4*s0 + 1), s0 = {s0}: batch_of gave {got!r}", why)
         tests = [(size, 4 * s0 + 1), ((2, (size,)), (2, (4 * s0 + 1,))), (3, 3), ("add", "add")]
         tests += [(layout((size, 2), (2, 1), 4), layout((4 * s0 + 1, 2), (2, 1), 4))]
+        tests += [(layout((2, 2), (size, 1), size), layout((2, 2), (4 * s0 + 1, 1), 4 * s0 + 1))]
         for value, expected in tests:
             if mini.sizes.at(value, s0) != expected:
                 what = f"at({value}, {s0}): expected {expected}, got {mini.sizes.at(value, s0)}"

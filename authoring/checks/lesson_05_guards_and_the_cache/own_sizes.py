@@ -9,6 +9,8 @@ from typing import Any
 from minitorch_compile.course.checking.exercise import WrongAnswer
 from minitorch_compile.course.checking.step import Step
 
+from ..comparing import attempt
+
 OWN_SIZES = Step(
     "05.11",
     "a size",
@@ -80,6 +82,9 @@ def _(mini: Any) -> None:
 def _(mini: Any) -> None:
     size, required = size_of(mini, 7)
     answers = size < 10, size != 64
+    seven = size_of(mini, 7)[0]
+    if (got := attempt(seven.calculate, "add", seven, "a")) is not NotImplemented:
+        raise WrongAnswer(f's0 + "a": {got!r}', "What is no number is Python's to refuse: give NotImplemented.")
     half, halved = size_of(mini, 7)
     for text, got, expected in (("size * 0.5", half * 0.5, 3.5), ("2.0 - size", 2.0 - half, -5.0)):
         if type(got) is not float or got != expected:

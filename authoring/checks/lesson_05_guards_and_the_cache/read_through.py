@@ -42,6 +42,14 @@ def relu(x: Any) -> Any:
     return x.relu()
 
 
+def other_relu() -> Any:
+    def relu(x: Any) -> Any:
+        return x
+
+    return relu
+
+
+namesake = other_relu()
 WORLDS: list[tuple[Any, Any, bool, str]] = [
     ([1, 2], [1, 2], True, "An equal list holds equal things."),
     ([1, 2], [1, 2, 3], False, "A longer list begins in the same way: its length must be guarded, too."),
@@ -54,6 +62,8 @@ WORLDS: list[tuple[Any, Any, bool, str]] = [
     ({1: "x"}, {True: "x"}, False, "The keys 1 and True are equal, and not the same: compare their types, too."),
     ({}, [], False, "An empty list is no empty dictionary."),
 ]
+NAMESAKE = "Another class or function may have the same name: the text tells the name, what is compared must be itself."
+PARTS = "What it holds is read later, item by item: here only its keys count."
 ANEW = "A new object of the same class will do: what is read from it, is guarded when it is read."
 DERIVED = "An object of another class has other methods, even if the class is derived."
 AGAIN = (
@@ -64,6 +74,9 @@ ONE = "A class, a module, a function at the outermost level: the program means t
 
 @READ_THROUGH.case("lists, tuples, dictionaries", points=2, section=SECTION)
 def _(mini: Any) -> None:
+    one, two = (outcome(mini.guards.facts, ({"a": n},)) for n in (1, 2))
+    if one != two:
+        raise WrongAnswer(f"facts of {{'a': 1}} and of {{'a': 2}} differ: {one!r}, {two!r}", PARTS)
     for before, after, holds, why in WORLDS:
         judge_worlds(mini, {"x": before}, {"x": after}, holds, why)
 
@@ -75,6 +88,8 @@ def _(mini: Any) -> None:
     for before, after in ((Model, Other), (math, mini), (len, max), (relu, judge_worlds)):
         judge_worlds(mini, {"x": before}, {"x": before}, True, ONE)
         judge_worlds(mini, {"x": before}, {"x": after}, False, ONE)
+    judge_worlds(mini, {"x": Model()}, {"x": type("Model", (), {})()}, False, NAMESAKE)
+    judge_worlds(mini, {"x": relu}, {"x": namesake}, False, NAMESAKE)
 
 
 @READ_THROUGH.case("a function made anew", points=1, section=SECTION)

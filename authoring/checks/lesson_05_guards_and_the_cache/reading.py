@@ -7,7 +7,8 @@ from typing import Any
 from minitorch_compile.course.checking.exercise import WrongAnswer
 from minitorch_compile.course.checking.step import Step
 
-from .own_frames import judge_worlds, read
+from ..comparing import expect
+from .own_frames import frame_of, judge_worlds, local, read
 
 READING = Step(
     "05.5",
@@ -26,6 +27,15 @@ READING = Step(
     ),
 )
 SECTION = "Everything you read"
+
+
+class Told:
+    """Is no number, and looks like one."""
+
+    def __repr__(self) -> str:
+        return "2"
+
+
 NAN = float("nan")
 CONSTANTS: list[tuple[Any, Any, bool, str]] = [
     (2, 2, True, "An equal number is as good."),
@@ -42,6 +52,7 @@ CONSTANTS: list[tuple[Any, Any, bool, str]] = [
     ),
     ("train", "train" + "", True, "An equal text is as good, whether or not it is the same object."),
     (range(2), range(3), False, "A range is a constant, too."),
+    (2, Told(), False, "What is shown as 2 need not be a 2: its type must be what it was, too."),
 ]
 
 
@@ -96,11 +107,52 @@ def _(mini: Any) -> None:
     judge_worlds(mini, {"a": one, "b": one}, {"a": one, "b": other}, False, why)
 
 
+@READING.case("a tensor whose batch is dynamic", points=1, section="A size as a formula")
+def _(mini: Any) -> None:
+    x = mini.tensor.tensor([[1.0], [2.0], [3.0]])
+    given: list[Any] = []
+    guards, frame = mini.guards.Guards(True), frame_of(mini, x=x)
+
+    def make_input(source: Any, example: Any) -> Any:
+        given.append(example)
+        return example
+
+    guards.read(local(mini, "x"), x, make_input)
+    why = "If is_dynamic says so: about(tensor, 1) must stay, and make_input gets with_batch(self, source, value)."
+    if not isinstance(given[0].sizes[0], mini.sizes.Size):
+        raise WrongAnswer(f"dynamic: make_input got sizes {given[0].sizes}", why)
+    frame.locals["x"] = mini.tensor.tensor([[1.0], [2.0]])
+    if guards.first_failing(frame) is not None:
+        raise WrongAnswer(f"dynamic, traced with (3, 1), called with (2, 1): {guards.first_failing(frame)} fails", why)
+
+
 @READING.case("anything else is read part by part", points=1, section=SECTION)
 def _(mini: Any) -> None:
     judge_worlds(mini, {"x": [1, (2, "a")]}, {"x": [1, (2, "a")]}, True, "An equal list holds equal things.")
     why = "remade asks `part` to read each item. part reads at source.item(key), or at source.attr(key)."
     judge_worlds(mini, {"x": [1, (2, "a")]}, {"x": [1, (2, "b")]}, False, why)
+    thing, other = Told(), Told()
+    guards, _, _ = read(mini, x=thing)
+    if str(guards.source_of(thing)) != "x":
+        raise WrongAnswer("source_of knows nothing of an object that was read", "Whatever was read is remembered.")
+    same = "One object was read on two paths: now there are two."
+    judge_worlds(mini, {"a": thing, "b": thing}, {"a": thing, "b": other}, False, same)
+    itself: list[Any] = [1]
+    itself.append(itself)
+    try:
+        guards, _, _ = read(mini, x=itself)
+    except RecursionError:
+        early = "What `remember` is called with is remembered at once: self.remember(mine, value, source)."
+        raise WrongAnswer("x = [1, x]: reading it never ends", early) from None
+    filled = "text.format(source, *seen) is the guard's text."
+    expect("x = [1, x]: the first guard", "type(x) is list and len(x) == 2", str(guards[0]), filled)
+    keyed = "A dictionary's key is no item: of a step 'key' `part` gives the key as it is, and requires nothing."
+    guards, _, _ = read(mini, x={7: 1})
+    expect("x = {7: 1}: the guards", ["type(x) is dict and list(x) == [7]", "x[7] == 1"], list(map(str, guards)), keyed)
+    inner = "An attribute is found at source.attr(key), an item at source.item(key): getattr(source, step)(key)."
+    guards, _, _ = read(mini, x=[].append)
+    if not any("x.__self__" in str(guard) for guard in guards):
+        raise WrongAnswer(f"x = [].append: the guards are {list(map(str, guards))}", inner)
     guards, frame, _ = read(mini, x=[[1], [2]])
     frame.locals["x"][1][0] = 3
     if str(guards.first_failing(frame)) != "x[1][0] == 2":

@@ -54,8 +54,8 @@ def still_holds(mini: Any, before: dict[str, Any], after: dict[str, Any]) -> boo
     failing = guards.first_failing(frame)
     if failing is not None:
         raise WrongAnswer(f"nothing has changed, and {str(failing)!r} fails", "Compare what was with what is.")
-    frame.locals = after
-    return guards.first_failing(frame) is None
+    frame.locals = {}  # it has come to its end
+    return guards.first_failing(frame_of(mini, **after)) is None
 
 
 @SHARING.case("what was different stays different", points=2, section=SECTION)
@@ -109,6 +109,12 @@ def _(mini: Any) -> None:
         raise WrongAnswer(
             "a layer of the trace is gone, and all guards hold", "A graph that vmap recorded is no graph without vmap."
         )
+    with Switch(), Switch():
+        if guards.first_failing(frame) is None:
+            raise WrongAnswer(
+                "the trace had one layer, now there are two of this type, and all guards hold",
+                "Two transforms, one in the other, are another program: a list has each as often as it is there.",
+            )
     with Switch():
         if guards.first_failing(frame) is not None:
             raise WrongAnswer(

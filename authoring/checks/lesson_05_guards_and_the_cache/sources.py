@@ -107,9 +107,10 @@ def _(mini: Any) -> None:
                 f"the text of the path {steps}: expected {expected!r}, got {got!r}",
                 "The text is what one would write in Python: x.name for an attribute, x['name'] for an item.",
             )
-    first, second = ([f"{path(mini, ('fixed', [n]), ('item', 0))}"] for n in (1, 2))
-    if first == second:
-        raise WrongAnswer(
-            f"two fixed objects have the same text {first[0]!r}",
-            "By their text one sees whether two paths are the same: of an object without a name, tell the id.",
-        )
+    one, other = (type("Same", (), {}) for _ in range(2))
+    named = "Two classes may have one name, and are two: of an object that is no dictionary, tell the id."
+    unnamed = "By their text one sees whether two paths are the same: of an object without a name, tell the id."
+    for pair, why in ((([1], [2]), unnamed), ((one, other), named)):
+        first, second = (f"{path(mini, ('fixed', value), ('item', 0))}" for value in pair)
+        if first == second:
+            raise WrongAnswer(f"two fixed objects, {pair[0]} and {pair[1]}, have the same text {first!r}", why)

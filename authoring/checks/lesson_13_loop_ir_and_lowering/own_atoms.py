@@ -32,6 +32,8 @@ def _(mini: Any) -> None:
     i, j, _ = variables(mini)
     (a, _), (b, _) = i.terms[0], j.terms[0]
     make = mini.index.Index
+    if not isinstance(make.of(7), make):
+        raise WrongAnswer(f"Index.of(7) gave {make.of(7)!r}", "A number becomes an Index: one without terms.")
     becomes(make.of(7), "7", "Index.of(7)", "A number is a sum without terms.")
     if make.of(i) is not i:
         raise WrongAnswer(
@@ -87,4 +89,6 @@ def _(mini: Any) -> None:
     bounded(
         make({atom("//", j, 3): 1}), (0, 2), "j // 3, j < 8", "A quotient's bounds are those of its formula, divided."
     )
+    below = "Both bounds are divided, and rounded down: what may be below 0 stays below."
+    bounded(make({atom("//", make({a: 1}, -2), 3): 1}), (-1, 0), "(i - 2) // 3, i < 4", below)
     bounded(make({atom("%", i + k, 3): 1}), (0, 2), "(i + k) % 3", "A remainder by n is one of 0 .. n - 1.")

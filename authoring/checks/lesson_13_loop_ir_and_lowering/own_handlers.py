@@ -65,6 +65,8 @@ def _(mini: Any) -> None:
         raise WrongAnswer(
             f"expected x0 at i * 8 + j, found {h.found}", "Each load is noted: the buffer itself, and the index."
         )
+    if not all(isinstance(index, mini.index.Index) for _, index in h.found):
+        raise WrongAnswer(f"found {h.found!r}", "An index is noted as the formula that it is: others reckon with it.")
     if h.calls != 3:
         why = "The value inside of a condition counts, too; a load and a number are no calls."
         raise WrongAnswer(f"mul, neg and add: expected 3 calls, got {h.calls}", why)

@@ -48,6 +48,8 @@ def _(mini: Any) -> None:
                 "index is 0."
             )
             raise WrongAnswer(f"sizes {sizes}, reduced {reduced}: expected {expected}, got {got}", why)
+    if not isinstance(got := loop_of(mini, (4,))[0].index(), tuple):
+        raise WrongAnswer(f"index() of a loop over (4,) gave {got!r}", "An index is a tuple of formulas.")
     low, high = loop_of(mini, (4,))[0].index()[0].bounds()
     if (low, high) != (0, 3):
         raise WrongAnswer(

@@ -36,6 +36,9 @@ def _(mini: Any) -> None:
                 why = "All that comes so far is multiplied by the next size, then the next index is added."
                 raise WrongAnswer(f"flatten({index}, {sizes}): expected {at}, got {got}", why)
 
+    if not isinstance(got := mini.index.flatten((), ()), mini.index.Index):
+        raise WrongAnswer(f"flatten((), ()) gave {got!r}", "A position is a formula, also of the only element.")
+
 
 @OWN_POSITIONS.case("and back", points=1, section=SECTION)
 def _(mini: Any) -> None:

@@ -58,6 +58,8 @@ def _(mini: Any) -> None:
     becomes(flat // 8, "i", "(i * 8 + j) // 8, j < 8", divided)
     becomes(flat % 8, "j", "(i * 8 + j) % 8, j < 8", "i * 8 leaves no remainder, and j is below 8.")
     becomes(flat // 4, "i * 2 + j // 4", "(i * 8 + j) // 4", "4 divides i * 8, and not j: only j needs a division.")
+    rest = "What 8 divides is gone from the remainder, and from what is divided: the atom is of the rest, b."
+    becomes((flat + j * 2) % 8, "(j * 3) % 8", "(i * 8 + j * 3) % 8", rest)
     becomes(mini.index.Index.of(17) // 5, "3", "17 // 5", constant)
 
 

@@ -44,6 +44,20 @@ def _(mini: Any) -> None:
             f"x.sum(1, True): its buffer lies as {buffer.layout}", "A buffer is dense, of the value's sizes."
         )
 
+    judge(
+        mini,
+        lambda x: (x < 3, x.sum(1) < 9),
+        [numbers(2, 3)],
+        "(x < 3, x.sum(1) < 9)",
+        "A buffer has its value's dtype.",
+    )
+    box = lowering.boxes[lowering.graph.nodes[0]]
+    row = mini.loops.Box((2,), box.dtype, box.body)
+    lowering.store(row, (3,), "sum")
+    if (step := lowering.steps[-1]).reduced != (3,) or step.reduction != "sum" or step.sizes != (2,):
+        said = f"store(a box of (2,), (3,), 'sum') added a loop over {step.sizes}, {step.reduction} over {step.reduced}"
+        raise WrongAnswer(said, "What store is given goes to the loop: Loop(buffer, sizes, body, reduced, reduction).")
+
 
 @OWN_STORES.case("costly or cheap", points=1, section=SECTION)
 def _(mini: Any) -> None:
@@ -60,6 +74,11 @@ def _(mini: Any) -> None:
         box = mini.loops.Box(
             box.sizes, box.dtype, lambda h, index, x=box: h.call("exp", [x.at(h, index)], x.dtype, [x.dtype])
         )
+    lowering.most_calls = 9
+    if lowering.is_costly(box):
+        why = "How many are many is up to the Lowering: ask self.most_calls."
+        raise WrongAnswer("most_calls = 9, and a box of 7 calls is costly", why)
+    del lowering.most_calls
     kept = mini.loops.Box(box.sizes, box.dtype, box.body, (buffer, buffer.layout))
     if lowering.is_costly(kept):
         raise WrongAnswer("a box that is in memory is costly", "It is there already: nothing is computed again.")

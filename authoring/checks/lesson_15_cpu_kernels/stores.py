@@ -77,6 +77,15 @@ def _(mini: Any) -> None:
     if passed:
         raise WrongAnswer(f"{kernel.source}\nstores {passed[0]}, which its own stage reads by name", OWN_STAGE)
 
+    def later(x: Any) -> Any:
+        y = costly(x - x.sum(1, True))
+        return y * y.exp()
+
+    kernel, lowering = arguments_of(mini, later, [(4, 3)])
+    if len(kernel.arguments) != 2:
+        text = f"{kernel.source}\nstores what its own stage, the second, reads by name"
+        raise WrongAnswer(text, "It may be any stage of the group that has the loop: read_later leaves out that one.")
+
 
 def made_by(kernel: Any, lowering: Any) -> list[Any]:
     return [loop.buffer for loop in kernel.group.loops if loop.buffer not in lowering.outputs]
