@@ -1,12 +1,13 @@
 """How prims become kernels of a GPU's own, which are neither loops as everywhere nor a library's.
 
 >>> sorted(KERNEL_RULES)
-['sort']
+['max_pool2d_backward', 'sort']
 """
 
 from __future__ import annotations
 
+from minitorch_compile.inductor.device_calls.max_pooling import max_pool_backward_rule
 from minitorch_compile.inductor.device_calls.merge_sort import sort_rule
 from minitorch_compile.inductor.lowering.table import Rule
 
-KERNEL_RULES: dict[str, Rule] = {"sort": sort_rule}
+KERNEL_RULES: dict[str, Rule] = {"max_pool2d_backward": max_pool_backward_rule, "sort": sort_rule}
