@@ -94,6 +94,10 @@ class Op:
 # %%
 check("02.2")
 
+# %% tags=["wrong"] step="02.2" says="Whatever facts are given become attributes"
+# - vars(self).update(name=name, kernel=kernel, **facts)
+# + self.name, self.kernel = name, kernel
+
 # %% tags=["wrong"] step="02.2" says="A layer that calls the op again is asked again"
 # -         layer = STACK.pop()
 # -         try:
@@ -228,6 +232,14 @@ eq = Pointwise("eq", np.equal, dtype=np.bool_)
 
 # %%
 check("02.4")
+
+# %% tags=["wrong"] step="02.4" says="lesson 08 derives the one only"
+# - detach = Pointwise("detach", np.copy)  # has no derivative: to a gradient it is a number like any other
+# + detach = clone
+
+# %% tags=["wrong"] step="02.4" says="for -inf * 0 is NaN"
+# - relu = Pointwise("relu", lambda x: np.maximum(x, 0))
+# + relu = Pointwise("relu", lambda x: x * (x > 0))
 
 # %% tags=["wrong"] step="02.4" says="Some ops have no integer results"
 # - div = Pointwise("div", np.true_divide, floats=True)
@@ -476,6 +488,10 @@ def setitem(x, key, value):
 
 # %%
 check("02.8")
+
+# %% tags=["wrong"] step="02.8" says="By float32 it loses digits"
+# - copy_(getitem(x, key), value if isinstance(value, Tensor) else full((), value, x.dtype))
+# + copy_(getitem(x, key), value if isinstance(value, Tensor) else tensor(value))
 
 # %% tags=["wrong"] step="02.8" says="A negative number counts from the end"
 # -         start, stop, step = k.indices(size) if isinstance(k, slice) else (wrap(k, size), wrap(k, size) + 1, 1)

@@ -400,6 +400,10 @@ class Group:
 # %%
 check("14.5")
 
+# %% tags=["wrong"] step="14.5" says="keeps the order in which they run"
+# - loops = property(lambda self: [loop for stage in self.stages for loop in stage.loops])
+# + loops = property(lambda self: {loop: 0 for stage in self.stages for loop in stage.loops}.keys())
+
 # %% tags=["wrong"] step="14.5" says="A loop that reduces nothing is told by its buffer alone"
 # -         return ", ".join(f"{loop.reduction or ''} {loop.buffer.name}".strip() for loop in self.loops)
 # +         return ", ".join(f"{loop.reduction} {loop.buffer.name}" for loop in self.loops)
@@ -484,6 +488,10 @@ def regrouped(self, rows):
 
 # %%
 check("14.7")
+
+# %% tags=["wrong"] step="14.7" says="all from there on are asked"
+# - for stage in self.stages[first:]:
+# + for stage in self.stages[first : first + 1]:
 
 # %% tags=["wrong"] step="14.7" says="A sum is complete after its stage"
 # -         for stage in self.stages[first:]:

@@ -10,7 +10,7 @@ import numpy as np
 from minitorch_compile.course.checking.exercise import NotWritten, WrongAnswer
 from minitorch_compile.course.checking.step import Step
 
-from ..comparing import must_raise
+from ..comparing import attempt, must_raise
 from .mini_results import judge, judge_tensor
 
 OWN_INDEXING = Step(
@@ -95,6 +95,11 @@ def _(mini: Any) -> None:
 
 @OWN_INDEXING.case("x[...] = y writes", points=2, section=SECTION)
 def _(mini: Any) -> None:
+    wide = mini.tensor.tensor([1.0, 2.0], "float64")
+    attempt(mini.ops.setitem, wide, 0, 0.1)
+    if wide.tolist() == [float(np.float32(0.1)), 2.0]:
+        why = "The number becomes a tensor of x's own dtype: full((), value, x.dtype). By float32 it loses digits."
+        raise WrongAnswer(f"x of float64, x[0] = 0.1: x is {wide.tolist()}", why)
     for key, value in ((0, 7), ((slice(None), 1), 2.5), ((..., slice(None, None, 2)), X[:, :, :2] + 50), (1, X[0])):
         x, wanted = mini.tensor.tensor(X), X.copy()
         wanted[key] = value

@@ -74,6 +74,10 @@ def watched(mini: Any, names: list[str], act: Any, deeper: bool = True) -> tuple
 
 @OWN_OP.case("without layers the kernel computes", points=1, section=KERNEL)
 def _(mini: Any) -> None:
+    got = outcome(lambda: vars(mini.ops.Op("twice", abs, shape=max, floats=True)), ())
+    if got != {"name": "twice", "kernel": abs, "shape": max, "floats": True}:
+        why = "Whatever facts are given become attributes: so a row may have a shape rule of its own."
+        raise WrongAnswer(f"Op('twice', abs, shape=max, floats=True) has the attributes {got!r}", why)
     op, x = halves(mini), mini.tensor.tensor([1, 2, 4])
     arrays = "The kernel works on NumPy's arrays: give it arg.numpy() of a tensor, and what is no tensor as it is."
 

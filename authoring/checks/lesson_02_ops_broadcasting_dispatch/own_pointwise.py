@@ -62,6 +62,11 @@ def _(mini: Any) -> None:
         if name == "relu":
             why = "relu keeps what is above 0 and makes the rest 0."
         judge(f"{name}({X.tolist()})", partial(getattr(ops, name), from_numpy(X)), oracle(X), why)
+    ends = float32s([-np.inf, np.inf])
+    infinite = "Of what is not above 0 relu makes 0, also of -inf: take the greater one, for -inf * 0 is NaN."
+    judge("relu([-inf, inf])", partial(ops.relu, from_numpy(ends)), float32s([0, np.inf]), infinite)
+    if ops.detach is ops.clone:
+        raise WrongAnswer("detach is clone", "They compute the same, and are two ops: lesson 08 derives the one only.")
     for name in ("log", "sqrt"):
         why = f"The row of {name} has another kernel."
         judge(f"{name}({Y.tolist()})", partial(getattr(ops, name), from_numpy(Y)), getattr(np, name)(Y), why)

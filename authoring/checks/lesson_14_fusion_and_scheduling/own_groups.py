@@ -57,6 +57,8 @@ def _(mini: Any) -> None:
         raise WrongAnswer(
             (f"loops: expected those of all stages in order, got {group.loops}"), "A flat list, stage after stage."
         )
+    if not isinstance(group.loops, list):
+        raise WrongAnswer(f"loops is a {type(group.loops).__name__}", "A list keeps the order in which they run.")
     if str(group) != "rows (4,): sum buf0 | buf0":
         raise WrongAnswer(
             (f"expected the text rows (4,): sum buf0 | buf0, got {group}"), "The stages stand between bars."

@@ -53,6 +53,9 @@ def _(mini: Any) -> None:
     why = "What needs nothing of the group runs side by side with others of the same inside, from the first stage on."
     steps = loops(mini, lambda x: (x.sum(1), x.amax(1), x + 1), (4, 8))
     joined(mini, (4,), steps, [True] * 3, "rows (4,): sum buf0, amax buf1, buf2", "(x.sum(1), x.amax(1), x + 1)", why)
+    why = "If the first stage that it may be in has another inside, a later one may do: all from there on are asked."
+    steps = loops(mini, lambda x, v: (x.sum(1) + 1, v * 2), (4, 8), (4,))
+    joined(mini, (4,), steps, [True] * 3, "rows (4,): sum buf0 | buf1, buf2", "(x.sum(1) + 1, v * 2)", why)
     why = "Side by side run loops of the same inside only."
     steps = loops(mini, lambda x, y: (x + 1, y + 1), (4, 8), (4, 3))
     joined(mini, (4,), steps, [True] * 2, "rows (4,): buf0 | buf1", "x + 1 of (4, 8) and y + 1 of (4, 3)", why)
