@@ -159,6 +159,11 @@ def of_floats(function: Callable[..., Value]) -> Callable[..., Value]:
     return lambda *values: function(*(v.astype(np.float64) if v.dtype.kind in "iub" else v for v in values))
 
 
+def log_gamma(value: Value) -> Value:
+    """C's lgamma: SciPy's, but for an infinite one at minus infinity."""
+    return np.where(np.isinf(value), np.inf, special.gammaln(value)).astype(value.dtype)[()]
+
+
 def smaller(left: Value, right: Value) -> Value:
     left, right = widened(left, right)
     return np.where(right < left, right, left)
@@ -199,7 +204,7 @@ FUNCTIONS: dict[Any, Callable[..., Value]] = {
         "asin", "acos", "atan", "asinh", "acosh", "atanh", "atan2",
     )},
     math.log: of_floats(np.log), math.pow: of_floats(power), math.erf: of_floats(special.erf),
-    math.erfc: of_floats(special.erfc), math.gamma: of_floats(special.gamma), math.lgamma: of_floats(special.gammaln),
+    math.erfc: of_floats(special.erfc), math.gamma: of_floats(special.gamma), math.lgamma: of_floats(log_gamma),
     math.remainder: of_floats(lambda x, y: x - y * np.rint(x / y)), abs: lambda x: np.abs(wide(x)), round: rounded,
     min: folded(smaller), max: folded(larger), pow: lambda x, y: binary(ast.Pow, x, y),
 }  # fmt: skip

@@ -1,4 +1,5 @@
-"""Functions of NVIDIA's libdevice that kernels call as `numba.cuda.libdevice` has them: on the bits of numbers.
+"""Functions of NVIDIA's libdevice that kernels call as `numba.cuda.libdevice` has them: on the bits of numbers, and
+special ones, which SciPy computes here.
 
 >>> float_as_int(np.float32(1.0)), half2float(np.int16(0x3C00)), float2half_rn(np.float32(1.0))
 (np.int32(1065353216), np.float32(1.0), np.int16(15360))
@@ -9,10 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from scipy import special
 
 from minitorch_compile.cuda_simulator.arithmetic import Value
 
-LIBDEVICE: dict[str, Callable[..., Value]] = {}
+LIBDEVICE: dict[str, Callable[..., Value]] = {
+    "erfcx": special.erfcx, "erfinv": special.erfinv, "normcdfinv": special.ndtri,
+    "j0": special.j0, "j1": special.j1, "y0": special.y0, "y1": special.y1,
+}  # fmt: skip
 
 
 def of_libdevice(function: Callable[..., Value]) -> Callable[..., Value]:

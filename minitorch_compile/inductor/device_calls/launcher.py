@@ -36,7 +36,13 @@ import math
 
 from numba import boolean, cuda, float32, float64, int8, int16, int32, int64, uint8
 
-from minitorch_compile.inductor.codegen.cuda import device_functions, half_floats, philox, reductions
+from minitorch_compile.inductor.codegen.cuda import (
+    device_functions,
+    half_floats,
+    philox,
+    reductions,
+    special_functions,
+)
 
 inf, nan, minus_nan, THREADS = math.inf, math.nan, -math.nan, {threads}
 

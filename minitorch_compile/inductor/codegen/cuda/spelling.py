@@ -19,6 +19,11 @@ FUNCTIONS = FOR_FLOATS | {
     "remainder": "float_remainder", "fmod": "truncated_float_remainder", "where": "select",
 }  # fmt: skip
 
+# Those of `special_functions.py`.
+SPECIAL_FUNCTIONS = frozenset({"erfc", "erfcx", "erf_inv", "ndtri", "lgamma", "digamma"}) | {
+    f"bessel_{kind}" for kind in ("j0", "j1", "y0", "y1")
+}
+
 INTEGER_FUNCTIONS = {prim: f"device_functions.{name}" for prim, name in FOR_INTEGERS.items()} | {
     "maximum": "max", "minimum": "min", "where": "device_functions.select", "abs": "abs",
 }  # fmt: skip
@@ -38,6 +43,8 @@ class CudaSpelling(CpuSpelling):
             return f"device_functions.sign_bit({operands[0]})"
         if prim == "rsqrt":
             return f"{self.constant(1, dtype)} / {self._float('sqrt', dtype, operands)}"
+        if prim in SPECIAL_FUNCTIONS:
+            return f"{dtype.name}(special_functions.{prim}({operands[0]}))"
         return f"{dtype.name}(device_functions.{FUNCTIONS[prim]}({', '.join(operands)}))"
 
     def _integer(self, prim: str, operands: list[str]) -> str:
