@@ -23,6 +23,7 @@ from minitorch_compile import (
     _inductor,
     _logging,
     _subclasses,
+    _tensor_str,
     _utils,
     accelerator,
     amp,

@@ -21,6 +21,7 @@ from minitorch_compile import _functorch as _functorch
 from minitorch_compile import _inductor as _inductor
 from minitorch_compile import _logging as _logging
 from minitorch_compile import _subclasses as _subclasses
+from minitorch_compile import _tensor_str as _tensor_str
 from minitorch_compile import _utils as _utils
 from minitorch_compile import accelerator as accelerator
 from minitorch_compile import amp as amp

@@ -170,3 +170,30 @@ def test_how_tensors_may_lie_on_a_mesh() -> None:
 
 def test_the_reductions_have_the_type_of_pytorchs_name() -> None:
     assert isinstance(dist.ReduceOp.SUM, dist.ReduceOp.RedOpType)
+
+
+@pytest.mark.parametrize(
+    "exchange",
+    [
+        lambda x, nn: nn.all_reduce(x),
+        lambda x, nn: nn.reduce(x, 0),
+        lambda x, nn: nn.broadcast(x, 0),
+        lambda x, nn: nn.scatter([x]),
+        lambda x, nn: nn.reduce_scatter(torch.zeros(2), [x]),
+        lambda x, nn: nn.all_to_all_single(torch.zeros(2), x),
+        lambda x, nn: nn.gather(x)[0],
+        lambda x, nn: nn.all_gather(x)[0],
+        lambda x, nn: nn.all_to_all([torch.zeros(2)], [x])[0],
+    ],
+)
+def test_exchanged_in_a_model_gradients_come_back(exchange, alone: None) -> None:
+    import minitorch_compile.distributed.nn as nn
+
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    received = exchange(x, nn)
+    (received * 3).sum().backward()
+    assert received is not x and received.tolist() == [1.0, 2.0]
+    assert x.grad is not None and x.grad.tolist() == [3.0, 3.0]  # as PyTorch 2.13 with one process of gloo
+    dist.destroy_process_group()
+    with pytest.raises(ValueError, match="Default process group has not been initialized"):
+        exchange(x, nn)

@@ -72,3 +72,14 @@ def test_weights_of_convolutions_go_channels_last():
     assert torch.nn.utils.convert_conv2d_weight_memory_format(model, torch.channels_last) is model
     assert model[0].weight.is_contiguous(memory_format=torch.channels_last)
     assert torch.equal(model[0].weight, values)
+
+
+def test_a_subclass_puts_its_text_together_from_pytorchs_pieces():
+    from minitorch_compile._tensor_str import _add_suffixes, _str_intern, _tensor_str
+
+    elements = _tensor_str(torch.arange(4.0).view(2, 2), 6)
+    assert elements == "[[0., 1.],\n       [2., 3.]]"  # these texts are PyTorch 2.13's
+    facts = ["dim_size=3", "is_sorted=True"]
+    assert _add_suffixes("Index([0, 1", facts, 6, False) == "Index([0, 1, dim_size=3, is_sorted=True)"
+    assert _add_suffixes("Index([0, 1", facts, 6, True) == "Index([0, 1,\n      dim_size=3, is_sorted=True)"
+    assert _str_intern(torch.ones(2).double(), tensor_contents="[..]") == "tensor([..], dtype=torch.float64)"

@@ -86,15 +86,15 @@ def printoptions(**changes: Any) -> Iterator[None]:
         vars(options).update(before)
 
 
-def to_text(x: TensorBase) -> str:
-    """What `repr(x)` shows."""
+def to_text(x: TensorBase, elements: str | None = None) -> str:
+    """What `repr(x)` shows, its elements as they are or as another text."""
     is_plain = type(x) is type(x).concrete or type(x) in SHOWN_AS_TENSORS
     if getattr(x, "_is_param", False) and not is_plain:
-        return f"Parameter({_text(x, type(x).__name__ + '(')})"
-    return _text(x, "tensor(" if is_plain else f"{type(x).__name__}(")
+        return f"Parameter({_text(x, type(x).__name__ + '(', elements)})"
+    return _text(x, "tensor(" if is_plain else f"{type(x).__name__}(", elements)
 
 
-def _text(x: TensorBase, prefix: str) -> str:
+def _text(x: TensorBase, prefix: str, elements: str | None) -> str:
     if x.device.type == "meta":
         facts = ["device='meta'", f"size={tuple(x.sizes)}", *_dtype_fact(x), *autograd_fact(x)]
         return with_facts("tensor(...", facts, len(prefix))
@@ -102,11 +102,18 @@ def _text(x: TensorBase, prefix: str) -> str:
         facts = [f"sizes={list(x.sizes)}", f"strides={list(x.strides)}", f"dtype={x.dtype}", *_device_fact(x)]
         facts += autograd_fact(x)
         return f"FakeTensor({', '.join(facts)})"
-    array = x.array  # of bfloat16 and complex32 NumPy can't judge the numbers
-    array = widened(array) if x.dtype.name in ("bfloat16", "complex32") else array
-    body = "[]" if not numel(x.sizes) else _nested(array, _formatter(array), len(prefix))
+    body = elements_text(x, len(prefix)) if elements is None else elements
     size = [f"size={tuple(x.sizes)}"] if not numel(x.sizes) and len(x.sizes) != 1 else []
     return with_facts(prefix + body, [*_device_fact(x), *size, *_dtype_fact(x), *autograd_fact(x)], len(prefix))
+
+
+def elements_text(x: TensorBase, indent: int) -> str:
+    """The elements in brackets; all lines but the first begin with `indent` spaces."""
+    if not numel(x.sizes):
+        return "[]"
+    array = x.array  # of bfloat16 and complex32 NumPy can't judge the numbers
+    array = widened(array) if x.dtype.name in ("bfloat16", "complex32") else array
+    return _nested(array, _formatter(array), indent)
 
 
 def with_facts(text: str, facts: Iterable[str], indent: int, *, on_new_line: bool = False) -> str:
