@@ -69,6 +69,11 @@ class DeviceBlock:
             stream = self.runtime.current_stream(self.index)
             self.runtime.driver.copy_device_to_device(self.address + start, source.address + first, count, stream)
 
+    def take_elements(self, target: Any, source: Any) -> bool:
+        """Stores the elements of a tensor on this device in a tensor in this block, if there are kernels for it."""
+        kernels = self.runtime.kernels
+        return kernels is not None and bool(kernels.copy(target, source))
+
     def copy(self, nbytes: int) -> DeviceBlock:
         """Another block on this device that begins with these bytes."""
         other = DeviceBlock(self.runtime, self.index, nbytes)

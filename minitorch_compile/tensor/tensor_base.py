@@ -140,8 +140,8 @@ class TensorBase:
             np.copyto(self.window, values, casting="unsafe")
 
     def store_result(self, result: TensorBase) -> None:
-        """Writes the elements of a tensor of these sizes into the memory. They stay on a device if both are dense there
-        and of one dtype."""
+        """Writes the elements of a tensor of these sizes into the memory. They stay on a device if both are there and
+        of one dtype: as bytes if they are dense, else by a kernel."""
         mine, other = self.storage, result.storage
         on_one_device = mine.block is not None and other.block is not None and self.device == result.device
         if on_one_device and self.dtype is result.dtype and not (mine.flips or other.flips):
@@ -149,6 +149,8 @@ class TensorBase:
             if tuple(self.strides) == dense == tuple(result.strides):
                 size = self.dtype.itemsize
                 mine.block.take(self.offset * size, other.block, result.offset * size, numel(self.sizes) * size)
+                return
+            if mine.block.take_elements(self, result):
                 return
         self.store(result.array)
 

@@ -89,10 +89,23 @@ def test_writes_of_whole_results_stay_on_the_device(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(DeviceBlock, "read", None)  # nothing comes to the host
     row.mul_(10)
     x.add_(1)
+    x.t()[0].add_(1)  # with gaps
+    x.t().mul_(2)  # across
+    x[:, :2] = torch.ones(2, 1, device="cuda")
     monkeypatch.undo()
-    assert x.tolist() == [[1, 2, 3], [31, 41, 51]] and x._version == version + 2
-    x.t()[0].add_(1)  # with gaps, on the host
-    assert x.tolist() == [[2, 2, 3], [32, 41, 51]]
+    assert x.tolist() == [[1, 1, 6], [1, 1, 102]] and x._version == version + 5
+
+
+@pytest.mark.parametrize("name", ["float64", "bfloat16", "int64", "uint8", "bool", "complex64", "complex128"])
+def test_writes_with_gaps_are_the_cpus(name: str) -> None:
+    dtype = getattr(torch, name)
+    here, values = torch.zeros(4, 6).to(dtype), torch.tensor([[1, 0], [3, 1]]).to(dtype)
+    there = here.cuda()
+    for x in (here, there):
+        x[::2, 1::4].copy_(values.to(x.device))
+        x[3].copy_(x[0])
+        x[1, 1:].copy_(x[2, :-1])
+    assert torch.equal(here, there.cpu())
 
 
 def test_copies_go_between_devices_in_place() -> None:

@@ -89,7 +89,7 @@ class DeviceCall:
         self.launches = [
             _extern_launch(prepared, places, resources)
             if isinstance(prepared, ExternCall)
-            else _launch(*prepared, places, resources.launcher, compile)
+            else prepared_launch(*prepared, places, resources.launcher, compile)
             for prepared in kernels
         ]
         self.item_sizes = [buffer.dtype.itemsize for buffer in self.inputs]
@@ -107,7 +107,7 @@ class DeviceCall:
         memory += [block.address for block in blocks]
         for launch in self.launches:
             if self.sanitizer is not None:
-                _tell(self.sanitizer, launch, memory, stream)
+                tell(self.sanitizer, launch, memory, stream)
             addresses = [memory[place] for place in launch.places]
             if launch.uses_status:
                 _launch_checked(launch, addresses, runtime, index)
@@ -147,9 +147,10 @@ def _kernels_of(group: Group, internal: frozenset[Buffer]) -> list[LiftedKernel]
     return scatter_kernels(group, internal, settings.deterministic)
 
 
-def _launch(
+def prepared_launch(
     group: Group, kernel: LiftedKernel, places: Mapping[Buffer, int], launcher: Launcher, compile: Compile
 ) -> Launch:
+    """A kernel with its sizes and numbers; `places`: where in a call's memory its buffers are."""
     source = kernel.source
     buffers = list(dict(zip(source.names, source.buffers)).values())
     blocks = source.extent if kernel.per_block else -(-source.extent // launcher.threads)
@@ -164,7 +165,8 @@ def _launch(
     return Launch(launch, [places[buffer] for buffer in buffers], source.uses_status, source.title, read, written)
 
 
-def _tell(sanitizer: Sanitizer, launch: Launch, memory: Sequence[int], stream: StreamHandle) -> None:
+def tell(sanitizer: Sanitizer, launch: Launch, memory: Sequence[int], stream: StreamHandle) -> None:
+    """The sanitizer which memory a launch reads and writes."""
     reads, writes = ([(memory[place], nbytes) for place, nbytes in spans] for spans in (launch.read, launch.written))
     sanitizer.access(stream, launch.name, reads, writes)
 

@@ -30,6 +30,7 @@ from minitorch_compile.inductor.device_calls.libraries import Libraries
 from minitorch_compile.inductor.device_calls.library_rules import library_rules
 from minitorch_compile.inductor.device_calls.lifted_kernel import LiftedKernel
 from minitorch_compile.inductor.device_calls.one_op_graph import NoKernelError, schedule_of
+from minitorch_compile.inductor.device_calls.strided_copy import StridedCopy, is_for_kernels
 from minitorch_compile.tensor.dispatch.accelerators import moved, run_on_host
 from minitorch_compile.tensor.dispatch.op import Op
 from minitorch_compile.tensor.functions.settings import settings
@@ -49,6 +50,7 @@ class DeviceKernels:
         self.launcher = launcher_for(runtime)
         self.libraries = Libraries(runtime)
         self.calls: dict[Any, DeviceCall | None] = {}
+        self.copies: dict[Any, StridedCopy] = {}
         self.compiled: dict[str, Kernel] = {}
         self.reasons: dict[str, str] = {}
 
@@ -91,6 +93,20 @@ class DeviceKernels:
         except NoKernelError as error:
             self.note(op, str(error))
             return None
+
+    def copy(self, target: TensorBase, source: TensorBase) -> bool:
+        """Writes the elements of a tensor into the memory of another on its device; False if no kernel can."""
+        if not is_for_kernels(target, source):
+            return False
+        if 0 not in target.sizes:
+            key = target.dtype.itemsize, target.sizes, target.strides, source.strides
+            if key not in self.copies:
+                self.copies[key] = StridedCopy(target, source, self.launcher, self.kernel)
+                if len(self.copies) > MOST_CALLS:
+                    del self.copies[next(iter(self.copies))]
+            addresses = [x.storage.block.address + x.offset * x.dtype.itemsize for x in (source, target)]
+            self.copies[key](addresses, self.runtime, self.runtime.index_of(target.device))
+        return True
 
     def note(self, op: Op, reason: str) -> None:
         """Says once of each op that it runs in main memory."""

@@ -46,6 +46,9 @@ class Block(Protocol):
     def take(self, start: int, source: Block, first: int, count: int) -> None:
         """Stores `count` bytes of another block of this device, from `first` on, without a way over the host."""
 
+    def take_elements(self, target: Any, source: Any) -> bool:
+        """Likewise the elements of a tensor, in a tensor that lies here; False if nobody knows how."""
+
     def copy(self, nbytes: int) -> Block:
         """Other memory of the same device that begins with these bytes; at least as many."""
 
