@@ -46,10 +46,13 @@ from minitorch_compile.aot.passes import custom_pass, simplify
 from minitorch_compile.aot.size_values import with_values
 from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.fx.size_nodes import has_plain_calls
+from minitorch_compile.pytree import tree_leaves
 from minitorch_compile.tensor import ops, tensor
+from minitorch_compile.tensor.dispatch.argument_devices import device_of
 from minitorch_compile.tensor.dispatch.dispatch import contexts
 from minitorch_compile.tensor.grad_mode import is_grad_enabled, no_grad, set_grad_enabled, state
-from minitorch_compile.tensor.random.generator import default_generator
+from minitorch_compile.tensor.memory.device import device
+from minitorch_compile.tensor.random.generator import generator_of
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 Rewrite = Callable[[GraphModule], GraphModule]
@@ -219,15 +222,20 @@ def _with_effects(program: FunctionalProgram, compiled: CompiledGraph) -> Compil
 
 
 def _with_random_numbers(compiled: CompiledGraph, program: FunctionalProgram) -> CompiledGraph:
-    """Reserves as many numbers of the default stream for each call as the program draws."""
-    sizes, drawn = program.sizes, program.drawn
+    """Reserves as many numbers of its device's default stream for each call as the program draws."""
+    sizes, drawn, generator = program.sizes, program.drawn, generator_of(_device_of(program))
 
     def call(*arguments: Any) -> Sequence[Any]:
-        seed, offset = default_generator.advance(with_values(drawn, sizes.at(arguments)) if sizes else drawn)
+        seed, offset = generator().advance(with_values(drawn, sizes.at(arguments)) if sizes else drawn)
         signed = seed - 2**64 if seed >= 2**63 else seed
         return compiled(*arguments, tensor(signed), tensor(offset))
 
     return call
+
+
+def _device_of(program: FunctionalProgram) -> device:
+    values = tree_leaves([node.meta.get("val") for node in program.graph_module.graph.nodes])
+    return device_of(x for x in values if isinstance(x, TensorBase))
 
 
 def _with_versions(compiled: CompiledGraph, program: FunctionalProgram) -> CompiledGraph:
@@ -273,5 +281,5 @@ def _write_back(mutation: Mutation, argument: Any, value: Any, recording: bool) 
             copy_(argument, value)
         argument.storage.version += mutation.writes - 1  # copy_ counted one
     else:  # nobody but the version counter need be told: a training step overwrites hundreds of tensors
-        argument.store(value.array)
+        argument.store_result(value)
         argument.storage.version += mutation.writes

@@ -50,7 +50,7 @@ def with_fallbacks(
 ) -> Compiled:
     """The graph as a function on tensors: what the target can compute is compiled by `compile_prims`, everything else
     run as it is."""
-    fallbacks = find_fallbacks(graph, target.dtypes, target.missing)
+    fallbacks = find_fallbacks(graph, target.dtypes, target.missing, target.lacks)
     if not fallbacks:
         return compile_prims(graph, example_inputs)
     if log.is_on:
@@ -59,16 +59,22 @@ def with_fallbacks(
     return StagedProgram(graph, fallbacks, compile_prims)
 
 
-def find_fallbacks(graph: GraphModule, dtypes: Collection[dtype], missing: Collection[str] = ()) -> dict[Node, None]:
+def find_fallbacks(
+    graph: GraphModule,
+    dtypes: Collection[dtype],
+    missing: Collection[str] = (),
+    lacks: Callable[[Node], bool] = lambda node: False,
+) -> dict[Node, None]:
     """The calls that can't become kernels, in order: of ops that aren't prims, of prims without a lowering or that are
-    `missing` on this target, and on tensors of other dtypes than these."""
+    `missing` on this target, of what else it `lacks`, and on tensors of other dtypes than these."""
     is_beyond = lambda node: any(x.dtype not in dtypes for x in _tensors_of(node))
+    is_out_of_reach = lambda node: is_beyond(node) or any(map(is_beyond, node.all_input_nodes)) or lacks(node)
     found: dict[Node, None] = {}
     for node in graph.graph.find_nodes(op="call_function"):
         if node.target is operator.getitem:
             if node.args[0] in found:
                 found[node] = None
-        elif not has_kernels(node.target, missing) or is_beyond(node) or any(map(is_beyond, node.all_input_nodes)):
+        elif not has_kernels(node.target, missing) or is_out_of_reach(node):
             found[node] = None
     return found
 

@@ -31,7 +31,6 @@ from minitorch_compile.aot.passes import custom_pass, prepare
 from minitorch_compile.aot.specialized_sizes import SpecializedGraphs, for_known_sizes
 from minitorch_compile.compile_progress import stage
 from minitorch_compile.compiler.backends import register_backend
-from minitorch_compile.compiler.device_graphs import call_by_call
 from minitorch_compile.compiler.fallback import with_fallbacks
 from minitorch_compile.compiler.freezing import compile_frozen
 from minitorch_compile.compiler.pass_options import split_options
@@ -64,12 +63,12 @@ def is_on_a_device(graph: GraphModule, example_inputs: Sequence[Any]) -> bool:
 
 
 def in_main_memory(backend: Compiled) -> Compiled:
-    """The backend for graphs in main memory; others run call by call."""
+    """The backend for graphs in main memory; what it makes of others would be the same calls on a device."""
 
     @functools.wraps(backend)
     def chosen(graph: GraphModule, example_inputs: list[Any], **options: Any) -> Any:
         if is_on_a_device(graph, example_inputs):
-            return call_by_call(graph)
+            return graph
         return backend(graph, example_inputs, **options)
 
     return chosen
@@ -91,11 +90,17 @@ class Inductor:
 
     def __call__(self, graph: GraphModule, example_inputs: list[Any]) -> Compiled:
         if is_on_a_device(graph, example_inputs):
-            return call_by_call(graph)
+            from minitorch_compile.compiler.device_graphs import compiled_on_device  # which is an Inductor, too
+
+            return compiled_on_device(self, graph, example_inputs)
+        return self.compile(graph, example_inputs)
+
+    def compile(self, graph: GraphModule, example_inputs: list[Any]) -> Compiled:
+        """The graph as a function on tensors, for each size of its arguments that is met."""
         if has_plain_calls(graph.graph):  # sizes that the data decide seldom come twice
-            return CutAtData(graph, example_inputs, self, patience=1)
+            return CutAtData(graph, example_inputs, self.compile, patience=1)
         if any(isinstance(x, SymInt) for x in example_inputs):
-            return SpecializedGraphs(self, graph, example_inputs)
+            return SpecializedGraphs(self.compile, graph, example_inputs)
         with config.patch(self.pass_options):
             return self._compile(graph, example_inputs)
 

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile import logs
+from minitorch_compile.fx.node import Node
 from minitorch_compile.inductor.ir.dependencies import SERIES
 from minitorch_compile.inductor.ir.loops import LoopGraph
 from minitorch_compile.inductor.ir.printer import print_graph
@@ -64,6 +65,10 @@ class Target(ABC):
     def missing(self) -> frozenset[str]:
         """The prims that have a lowering, but that this target cannot compute."""
         return frozenset()
+
+    def lacks(self, node: Node) -> bool:
+        """Whether it can't compute a call of a prim that isn't missing, because of its arguments."""
+        return False
 
     @abstractmethod
     def compile(self, graph: LoopGraph, options: Options = DEFAULTS) -> Compiled:

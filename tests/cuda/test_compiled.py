@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import io
+import math
 import pickle
 from typing import Any
 
 import pytest
 
 import minitorch_compile as torch
+from minitorch_compile.compiler import device_graphs
+from minitorch_compile.cuda.device_block import DeviceBlock
+from minitorch_compile.cuda.runtime import Runtime
+from minitorch_compile.inductor.device_calls.device_call import DeviceCall
+
+
+@pytest.fixture(autouse=True)
+def nothing_compiled_yet() -> None:
+    """What was compiled for the GPUs of another test knows their memory."""
+    torch.compiler.reset()
 
 
 def program(x: Any, w: Any) -> Any:
     return (x @ w).relu().softmax(1).sum(0) + torch.zeros(3, device=x.device)
 
 
-@pytest.mark.filterwarnings("ignore:torch.compile. graphs with tensors on cuda")
 @pytest.mark.parametrize("backend", torch.compiler.list_backends(None))
 def test_every_backend_gives_the_values_and_gradients_of_plain_code(backend: str) -> None:
     if backend == "cuda":
@@ -28,12 +38,112 @@ def test_every_backend_gives_the_values_and_gradients_of_plain_code(backend: str
     assert torch.equal(torch.autograd.grad(compiled.sum(), w)[0], expected)
 
 
-def test_the_compiler_says_that_it_does_not_fuse_there_yet() -> None:
-    from minitorch_compile.compiler import device_graphs
+class Launches:
+    """How many kernels were launched since it was made."""
 
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.count = 0
+        plain = DeviceCall.results_of
+
+        def counted(call: DeviceCall, tensors: Any) -> Any:
+            self.count += len(call.launches)
+            return plain(call, tensors)
+
+        monkeypatch.setattr(DeviceCall, "results_of", counted)
+
+
+def test_what_is_compiled_is_fused(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = torch.randn(4, 5, device="cuda")
+    function = lambda x: (torch.softmax(x * 2, 1) + torch.ones(5, device="cuda")).tanh().sum(1)
+    compiled, expected = torch.compile(function), function(x)
+    compiled(x)
+    launches = Launches(monkeypatch)
+    found = compiled(x)
+    assert launches.count == 1 and torch.equal(found, expected)
+
+
+def test_another_size_of_a_compiled_function_compiles_no_kernel(gpus: Runtime) -> None:
+    compiled = torch.compile(lambda x: torch.softmax(x, -1) * 2, dynamic=True)
+    compiled(torch.randn(3, 4, device="cuda"))
+    known = len(gpus.kernels.compiled)
+    for rows in (5, 7):
+        x = torch.randn(rows, 4)
+        assert torch.allclose(compiled(x.cuda()).cpu(), torch.softmax(x, -1) * 2)
+    assert len(gpus.kernels.compiled) == known
+
+
+def trained(device: str, compiled: bool) -> list[float]:
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(
+        torch.nn.Linear(4, 8), torch.nn.LayerNorm(8), torch.nn.GELU(), torch.nn.Dropout(0.25), torch.nn.Linear(8, 2)
+    )
+    x, y = torch.randn(6, 4).to(device), torch.tensor([0, 1, 0, 1, 1, 0]).to(device)
+    model.to(device)
+    optimizer, run = torch.optim.AdamW(model.parameters(), lr=0.05), torch.compile(model) if compiled else model
+    losses = []
+    for step in range(3):
+        torch.manual_seed(step)
+        loss = torch.nn.functional.cross_entropy(run(x), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+def test_a_compiled_model_trains_there_as_a_plain_one_on_the_cpu() -> None:
+    assert trained("cuda", compiled=True) == pytest.approx(trained("cpu", compiled=False), rel=1e-5)
+
+
+def test_nothing_of_a_compiled_step_goes_over_main_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    w, x = torch.randn(3, 3, device="cuda", requires_grad=True), torch.randn(2, 3, device="cuda")
+    compiled = torch.compile(program)
+    compiled(x, w).backward(torch.ones(3, device="cuda"))
+    w.grad = None
+    monkeypatch.setattr(DeviceBlock, "read", None)
+    monkeypatch.setattr(DeviceBlock, "write", None)
+    compiled(x, w).backward(x[0])
+    monkeypatch.undo()
+    assert w.grad.isfinite().all()
+
+
+def test_what_is_written_in_place_is_written_there() -> None:
+    def program(x: Any) -> Any:
+        x.mul_(2)
+        x[0] = 1
+        return x + 1
+
+    x, y = (torch.arange(6.0, device="cuda").view(3, 2) for _ in range(2))
+    assert torch.equal(torch.compile(program)(x), program(y)) and torch.equal(x, y) and x.is_cuda
+
+
+@pytest.mark.filterwarnings("ignore:argsort on cuda is computed in main memory")
+def test_what_has_no_kernel_runs_between_those_that_have() -> None:
+    x = torch.tensor([3.0, 1.0, 2.0], device="cuda")
+    found = torch.compile(lambda x: (x.exp() * 2).sort().values.log() / 2)(x)
+    assert found.is_cuda and torch.allclose(found, x.sort().values / 2 + math.log(2) / 2)
+
+
+def test_a_graph_that_comes_back_to_main_memory_says_that_it_is_not_fused() -> None:
     device_graphs._told.clear()
-    with pytest.warns(UserWarning, match="graphs with tensors on cuda aren't fused yet"):
-        torch.compile(lambda x: x + 1)(torch.ones(2, device="cuda"))
+    with pytest.warns(UserWarning, match="tensors on several devices, one of them cuda, isn't fused"):
+        assert torch.compile(lambda x: x.cpu() + 1)(torch.ones(2, device="cuda")).tolist() == [2, 2]
+
+
+def test_numbers_and_indices_in_main_memory_may_join() -> None:
+    x, two = torch.arange(3.0, device="cuda"), torch.tensor(2.0)
+    found = torch.compile(lambda x, two: x[torch.arange(2)] * two)(x, two)
+    assert found.is_cuda and found.tolist() == [0, 2]
+
+
+def test_a_gradient_that_lies_otherwise_is_laid_out_there() -> None:
+    w = torch.ones(2, 3, device="cuda", requires_grad=True)
+    compiled = torch.compile(lambda w: (w * 2).exp())
+    compiled(w).sum().backward()
+    first = w.grad.clone()
+    w.grad = None
+    compiled(w).backward(torch.ones(3, 2, device="cuda").t())
+    assert torch.equal(w.grad, first)
 
 
 def test_transforms_work_there() -> None:

@@ -6,7 +6,7 @@ Everything that the sizes say is worked out once, so a call allocates results, a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -42,7 +42,8 @@ Compile = Callable[[LiftedKernel], Kernel]
 class Launch:
     """A kernel that waits for its pointers, and the places of their buffers in a call's memory.
 
-    `read` and `written`: places and bytes of what it reads and writes, for the sanitizer.
+    `read` and `written`: places and bytes of what it reads and writes, for the sanitizer. `first_uses` and `last_uses`:
+    the places of buffers that no launch before it, or behind it, has to do with.
     """
 
     launch: Launching
@@ -51,6 +52,8 @@ class Launch:
     name: str
     read: list[tuple[int, int]]
     written: list[tuple[int, int]]
+    first_uses: list[int] = field(default_factory=list)
+    last_uses: list[int] = field(default_factory=list)
 
 
 class DeviceCall:
@@ -85,7 +88,7 @@ class DeviceCall:
                 used += [*buffers_read(step), *step.outputs]
         made = [b for b in dict.fromkeys([*used, *(v.buffer for v in self.outputs)]) if b not in self.inputs]
         places = {buffer: place for place, buffer in enumerate([*self.inputs, *made])}
-        self.sizes = [buffer.nbytes for buffer in made]
+        self.sizes = {places[buffer]: buffer.nbytes for buffer in made}
         self.launches = [
             _extern_launch(prepared, places, resources)
             if isinstance(prepared, ExternCall)
@@ -94,18 +97,41 @@ class DeviceCall:
         ]
         self.item_sizes = [buffer.dtype.itemsize for buffer in self.inputs]
         self.results = [
-            (places[v.buffer] - len(self.inputs), v.offset, Size(v.sizes), tuple(v.strides), v.buffer.dtype)
-            for v in self.outputs
+            (places[v.buffer], v.offset, Size(v.sizes), tuple(v.strides), v.buffer.dtype) for v in self.outputs
         ]
+        self.filled = sorted({place for place, *_ in self.results})
+        self._plan_memory()
+
+    def _plan_memory(self) -> None:
+        """Notes at each launch which blocks begin there and which end: a stream runs in order, so a block that was
+        given back may be handed out again at once."""
+        returned = {place for place, *_ in self.results}
+        seen: set[int] = set()
+        for launch in self.launches:
+            launch.first_uses = [p for p in dict.fromkeys(launch.places) if p in self.sizes and p not in seen]
+            seen.update(launch.places)
+        self.unwritten = [place for place in self.filled if place not in seen]  # results without elements
+        later = set(returned)
+        for launch in reversed(self.launches):
+            launch.last_uses = [p for p in dict.fromkeys(launch.places) if p in self.sizes and p not in later]
+            later.update(launch.places)
 
     def __call__(self, tensors: Sequence[TensorBase]) -> Any:
         """A tensor, or a tuple if there are several."""
-        runtime, index = self.runtime, self.index
+        results = self.results_of(tensors)
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def results_of(self, tensors: Sequence[TensorBase]) -> list[TensorBase]:
+        """All results."""
+        runtime, index, all_sizes = self.runtime, self.index, self.sizes
         stream = runtime.current_stream(index)
-        blocks = [DeviceBlock(runtime, index, nbytes, stream) for nbytes in self.sizes]
         memory = [x.storage.block.address + x.offset * size for x, size in zip(tensors, self.item_sizes)]
-        memory += [block.address for block in blocks]
+        memory += [0] * len(all_sizes)
+        blocks: dict[int, DeviceBlock] = {}
         for launch in self.launches:
+            for place in launch.first_uses:
+                block = blocks[place] = DeviceBlock(runtime, index, all_sizes[place], stream)
+                memory[place] = block.address
             if self.sanitizer is not None:
                 tell(self.sanitizer, launch, memory, stream)
             addresses = [memory[place] for place in launch.places]
@@ -113,12 +139,15 @@ class DeviceCall:
                 _launch_checked(launch, addresses, runtime, index)
             else:
                 launch.launch(addresses, stream)
-        storages = [DeviceStorage(block) for block in blocks]
-        results = [
+            for place in launch.last_uses:
+                del blocks[place]
+        for place in self.unwritten:
+            blocks[place] = DeviceBlock(runtime, index, all_sizes[place], stream)
+        storages = {place: DeviceStorage(blocks[place]) for place in self.filled}
+        return [
             from_parts(storages[place], offset, sizes, strides, element, self.device)
             for place, offset, sizes, strides, element in self.results
         ]
-        return results[0] if len(results) == 1 else tuple(results)
 
 
 def kinds_of(kernel: LiftedKernel) -> list[str]:

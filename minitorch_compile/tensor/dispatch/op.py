@@ -65,6 +65,7 @@ class Op:
 
     kind = "op"
     recorded = True
+    gives_views = False
     declared_at: tuple[str, int] | None = None
     __signature__ = property(as_function)  # what its user may give: `help` and editors ask
 
@@ -148,7 +149,7 @@ class Op:
         tensors = all_tensors(bound)
         where = place_of(self, tensors)
         if where is not None:
-            if self.kind == "view":  # which is the same in any memory
+            if self.gives_views:  # which are the same in any memory
                 return self.eager(*bound)
             return accelerators[device_of(tensors).type].run(self, bound, tensors, where)
         refuse_mixed(self, bound)

@@ -146,6 +146,7 @@ class ViewOp(Op):
     """Looks at the same storage in another way. The decorated rule maps (input, ...) to (sizes, strides, offset)."""
 
     kind = "view"
+    gives_views = True
 
     def __init__(self, rule: Callable[..., Any], *, differentiable: bool = True, **row: Any) -> None:
         super().__init__(rule, **row)

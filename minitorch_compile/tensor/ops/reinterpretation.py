@@ -71,6 +71,7 @@ class ReinterpretOp(Op):
     """
 
     kind = "view"
+    gives_views = True
 
     def __init__(self, rule: Callable[..., Any], *, signs: Signs = negated_only, **row: Any) -> None:
         super().__init__(rule, **row)

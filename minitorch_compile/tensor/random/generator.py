@@ -20,6 +20,7 @@ from __future__ import annotations
 import copy
 import secrets
 import threading
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
@@ -177,6 +178,13 @@ def checked_generator(generator: Any) -> Generator:
     if not isinstance(generator, Generator):
         raise TypeError(f"generator: expected a torch.Generator or None, got {type(generator).__name__}")
     return generator
+
+
+def generator_of(where: Device) -> Callable[[], Generator]:
+    """Gives the default generator of a device, as it is when it is asked for."""
+    if where.type in device_generators:
+        return lambda: device_generators[where.type].default(where)
+    return lambda: default_generator
 
 
 def manual_seed(seed: int) -> Generator:
