@@ -23,6 +23,9 @@ import minitorch_compile  # noqa: E402
 from minitorch_compile import prims  # noqa: E402, F401  (fills the table of decompositions)
 from minitorch_compile.autograd.derivative_table import DERIVATIVES, NOT_DIFFERENTIABLE  # noqa: E402
 from minitorch_compile.func.batching.rules import FAMILIES, RULES, WITHOUT_A_RULE  # noqa: E402
+from minitorch_compile.inductor.device_calls.kernel_rules import KERNEL_RULES  # noqa: E402
+from minitorch_compile.inductor.lowering.table import WITHOUT_A_KERNEL  # noqa: E402
+from minitorch_compile.inductor.targets import find_target  # noqa: E402
 from minitorch_compile.prims.decomposition_table import has_rule, refusal_of, refuses_some  # noqa: E402
 from minitorch_compile.tensor import ops  # noqa: E402
 from minitorch_compile.tensor.dispatch.op import Op  # noqa: E402
@@ -139,7 +142,31 @@ def page(table: list[Row]) -> str:
         "| op | computed by | sizes and strides | derivative | decomposition | under vmap | tried |",
         "| --- | --- | --- | --- | --- | --- | --- |",
     ]
-    return "\n".join([*lines, *("| `" + "` | ".join(_cells(row)) for row in table)]) + "\n"
+    lines += ["| `" + "` | ".join(_cells(row)) for row in table]
+    return "\n".join([*lines, *in_main_memory()]) + "\n"
+
+
+def in_main_memory() -> list[str]:
+    """What a GPU has no kernels for, as lines of the page."""
+    reasons = {
+        name: why
+        for name, why in WITHOUT_A_KERNEL.items()
+        if name not in KERNEL_RULES and "LAPACK" not in why and not name.startswith("fft")
+    }
+    reasons |= dict.fromkeys(find_target("cuda").missing, "there is no device function of it")
+    refused = {op.name: refusal_of(op) for op in ops.table.values()}
+    return [
+        *("", "## In main memory for a GPU", ""),
+        "Eager operations on a GPU are kernels. What is made of these prims, and these ops, is computed in main memory",
+        "and copied back; each op says so once, by a warning. So are all with complex numbers, except where a library",
+        "takes them, and with views whose signs are flipped. Products, convolutions, Fourier transforms and LAPACK are",
+        "not listed: NVIDIA's libraries compute them, as far as they are there and connected",
+        "(`inductor/device_calls/library_rules.py`).",
+        *("", "| prim | why |", "| --- | --- |"),
+        *(f"| `{name}` | {reasons[name]} |" for name in sorted(reasons)),
+        *("", "| op | why |", "| --- | --- |"),
+        *(f"| `{name}` | {why} |" for name, why in sorted(refused.items(), key=lambda pair: pair[0].lower()) if why),
+    ]
 
 
 def _cells(row: Row) -> tuple[str, str]:
