@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import Any
@@ -56,7 +57,8 @@ def _checked_class(cls: type) -> type:
         raise RuntimeError(NO_INHERITANCE)
     for method in vars(cls).values():
         if isinstance(method, FunctionType) and marker_of(method) not in ("ignore", "unused"):
-            if not method.__code__.co_filename.startswith("<"):  # a dataclass writes methods that have no file
+            written = inspect.unwrap(method)  # a dataclass writes methods that have no file, and wraps __repr__
+            if not written.__code__.co_filename.startswith("<"):
                 definition_of(method, of_a_method=True)
     scripted_classes.add(cls)
     return cls

@@ -1,6 +1,7 @@
 """torch.jit.script: what is made, what it shows, what it refuses. Errors are PyTorch 2.13's, as are the results."""
 
 import copy
+import dataclasses
 import math
 import pickle
 import typing
@@ -483,3 +484,17 @@ def test_the_last_executed_graph():
     assert str(torch.jit.last_executed_optimized_graph()) == str(scripted.graph)
     with torch.jit.optimized_execution(False):
         assert torch.equal(scripted(X, 3), X * 3)
+
+
+def test_a_dataclass_is_scripted_whatever_methods_it_writes_for_itself():
+    @dataclasses.dataclass(init=False)
+    class Selected:
+        indices: Tensor
+        count: int
+
+        def __init__(self, indices: Tensor, count: int):
+            self.indices = indices
+            self.count = count
+
+    assert torch.jit.script(Selected) is Selected
+    assert repr(Selected(torch.arange(2), 2)).endswith("Selected(indices=tensor([0, 1]), count=2)")
