@@ -61,6 +61,18 @@ from minitorch_compile.cuda.streams import (
 )
 from minitorch_compile.cuda_runtime.driver import DeviceProperties
 from minitorch_compile.tensor.memory.device import device as _Device
+from minitorch_compile.tensor.numerics.dtype import (
+    bfloat16,
+    bool_,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+)
 from minitorch_compile.tensor.tensor_class.legacy_types import TypeOnAGPU
 
 (
@@ -74,7 +86,7 @@ from minitorch_compile.tensor.tensor_class.legacy_types import TypeOnAGPU
     CharTensor,
     ByteTensor,
     BoolTensor,
-) = map(TypeOnAGPU, ("Double", "Float", "Half", "BFloat16", "Long", "Int", "Short", "Char", "Byte", "Bool"))
+) = map(TypeOnAGPU, (float64, float32, float16, bfloat16, int64, int32, int16, int8, uint8, bool_))
 
 
 def init() -> None:

@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from minitorch_compile.cuda import runtime
-from minitorch_compile.cuda.device_block import DeviceBlock
+from minitorch_compile.cuda.device_block import DeviceBlock, ForeignBlock
+from minitorch_compile.cuda_runtime.driver import StreamHandle
 from minitorch_compile.tensor.dispatch.accelerators import accelerators, run_on_host
 from minitorch_compile.tensor.dispatch.op import Op
 from minitorch_compile.tensor.memory.device import device as Device
@@ -37,6 +38,26 @@ class CudaAccelerator:
         found = runtime.required()
         return DeviceBlock(found, found.index_of(where), nbytes)
 
+    def over(self, address: int, nbytes: int, where: Device, owner: Any) -> DeviceBlock:
+        found = runtime.required()
+        return ForeignBlock(found, found.index_of(where), address, nbytes, owner)
+
+    def where_is(self, address: int) -> Device:
+        found = runtime.required()
+        return found.devices[found.driver.device_of_address(address)]
+
+    def current_stream(self, where: Device) -> int:
+        found = runtime.required()
+        return found.current_stream(found.index_of(where)).handle
+
+    def wait_for(self, stream: int, where: Device) -> None:
+        found = runtime.required()
+        found.order(_numbered(where, stream), found.current_stream(found.index_of(where)))
+
+    def let_wait(self, stream: int, where: Device) -> None:
+        found = runtime.required()
+        found.order(found.current_stream(found.index_of(where)), _numbered(where, stream))
+
     def run(self, op: Op, bound: Sequence[Any], tensors: Sequence[TensorBase], where: Device) -> Any:
         """By kernels, if the compiler is there and has some; else in main memory."""
         if where.type != "cuda" or not runtime.kernel_makers:
@@ -45,6 +66,12 @@ class CudaAccelerator:
         if found.kernels is None:
             found.kernels = runtime.kernel_makers[0](found)
         return found.kernels.run(op, bound, tensors, where)
+
+
+def _numbered(where: Device, number: int) -> StreamHandle:
+    """The stream that other libraries mean by a number: 1 is the default stream."""
+    assert where.index is not None
+    return StreamHandle(where.index, 0 if number == 1 else number)
 
 
 accelerators["cuda"] = CudaAccelerator()

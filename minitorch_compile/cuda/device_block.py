@@ -83,3 +83,23 @@ class DeviceBlock:
     def used_on(self, stream: Any) -> None:
         """Keeps the memory back, when it is freed, until what is in this stream now is done."""
         self.runtime.allocators[self.index].record_stream(self.address, stream)
+
+
+class ForeignBlock(DeviceBlock):
+    """Memory that another library has allocated, and that `owner` keeps."""
+
+    __slots__ = ("owner",)
+
+    def __init__(self, runtime: Runtime, index: int, address: int, nbytes: int, owner: Any) -> None:
+        self.runtime = runtime
+        self.device = runtime.devices[index]
+        self.allocator = runtime.allocators[index]
+        self.nbytes = nbytes
+        self.address = address
+        self.owner = owner
+
+    def __del__(self) -> None:
+        """Its owner frees it."""
+
+    def used_on(self, stream: Any) -> None:
+        """Its owner has to know by other means."""

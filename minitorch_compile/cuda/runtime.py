@@ -86,6 +86,14 @@ class Runtime:
     def set_stream(self, stream: StreamHandle) -> None:
         self._thread.streams[stream.device] = stream
 
+    def order(self, first: StreamHandle, then: StreamHandle) -> None:
+        """What is put into a stream from now on waits for what is in the other one now."""
+        if first != then:
+            event = self.driver.create_event(first.device)
+            self.driver.record_event(event, first)
+            self.driver.wait_event(then, event)
+            self.driver.destroy_event(event)
+
 
 # What makes the kernels for a runtime: the compiler registers itself, which this floor can't import.
 kernel_makers: list[Callable[[Runtime], Any]] = []

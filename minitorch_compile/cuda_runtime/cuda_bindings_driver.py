@@ -119,6 +119,10 @@ class CudaBindingsDriver:
         self._enter(device)
         return int(self._call("cuMemAlloc", nbytes))
 
+    def device_of_address(self, address: int) -> int:
+        attribute = self._cuda.CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
+        return int(self._call("cuPointerGetAttribute", attribute, address))
+
     def free(self, device: int, address: int) -> None:
         self._enter(device)
         self._call("cuMemFree", address)

@@ -78,6 +78,9 @@ class MemoryCalls(Protocol):
     def allocate(self, device: int, nbytes: int) -> int:
         """The address of so many bytes. CudaOutOfMemoryError if there are not."""
 
+    def device_of_address(self, address: int) -> int:
+        """On which device memory is, whoever allocated it. CudaError if it is nobody's."""
+
     def free(self, device: int, address: int) -> None:
         """Gives them back; waits for the device's work first."""
 

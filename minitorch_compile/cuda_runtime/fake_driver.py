@@ -53,7 +53,7 @@ class FakeDriver:
         self._streams = {StreamHandle(device): FakeStream() for device in range(devices)}
         self._events: dict[int, FakeEvent] = {}
         self._pinned: dict[int, np.ndarray] = {}
-        self._handles = count(1)
+        self._handles = count(3)  # 1 and 2 are names of the default streams
         self._lock = threading.RLock()
         self._milliseconds = 0
 
@@ -112,6 +112,10 @@ class FakeDriver:
     def allocate(self, device: int, nbytes: int) -> int:
         with self._lock:
             return self._memory(device).allocate(nbytes)
+
+    def device_of_address(self, address: int) -> int:
+        self.bytes_at(address, 1)
+        return address // DEVICE_STRIDE - 1
 
     def free(self, device: int, address: int) -> None:
         with self._lock:

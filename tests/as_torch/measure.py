@@ -62,18 +62,19 @@ def flatten(value: Any) -> list[Any]:
 
 def digest(name: str, tensor: Any) -> list[float]:
     """[norm, component along a random direction]: together they notice wrong values, signs and orders."""
-    array = np.ascontiguousarray(tensor.detach().numpy()).reshape(-1)
+    array = np.ascontiguousarray(tensor.detach().cpu().numpy()).reshape(-1)
     values = (array.view(array.real.dtype) if array.dtype.kind == "c" else array).astype(np.float64)
     direction = random_for(f"{name}{tuple(tensor.shape)}").standard_normal(values.size)
     norm = float(np.linalg.norm(direction)) or 1.0
     return [float(np.linalg.norm(values)), float(values @ direction) / norm]
 
 
-def measure(file: Path, torch: Any) -> dict[str, Any]:
-    """The numbers of two training steps on the same inputs; the gradients are those of the first."""
+def measure(file: Path, torch: Any, where: str = "cpu") -> dict[str, Any]:
+    """The numbers of two training steps on the same inputs; the gradients are those of the first. `where`: the device
+    that the model is moved to."""
     module = load(file)
     torch.manual_seed(0)
-    model = module.build()
+    model = module.build().to(where)
     fill(model, torch)
     loss, outputs = module.train_step(model, np.random.default_rng(0))
     gradients = {name: digest(name, p.grad) for name, p in model.named_parameters() if p.grad is not None}

@@ -37,8 +37,13 @@ def test_switches_can_be_set() -> None:
     torch.use_deterministic_algorithms(False)
     with pytest.raises(RuntimeError, match="expected one of"):
         torch.set_float32_matmul_precision("low")
-    with pytest.raises(RuntimeError, match="made on the CPU"):
-        torch.set_default_device("cuda")
+    torch.set_default_device("cuda")
+    try:
+        with pytest.raises(AssertionError, match="Torch not compiled with CUDA enabled"):
+            torch.ones(2)
+    finally:
+        torch.set_default_device(None)
+    assert torch.ones(2).device == torch.get_default_device() == torch.device("cpu")
 
 
 def test_mixed_precision_for_a_gpu_warns_and_is_off() -> None:

@@ -100,7 +100,7 @@ from minitorch_compile.tensor import Op, Size, enable_grad, no_grad, set_grad_en
 from minitorch_compile.tensor.dispatch.overrides import PLAIN, overrides
 from minitorch_compile.tensor.numerics.dtype import FROM_NUMPY
 from minitorch_compile.tensor.tensor_base import TensorBase
-from minitorch_compile.tensor.tensor_class.legacy_types import LegacyTensorType
+from minitorch_compile.tensor.tensor_class.legacy_types import LegacyTensorType, TypeOnAGPU
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.variables.tracer import Output
@@ -262,7 +262,7 @@ def _numpy_function(output: Output, value: Any, source: Source) -> VariableTrack
     return BuiltinVariable(value, output.constant_source(value, value.__name__))
 
 
-@builds(LegacyTensorType)
+@builds(LegacyTensorType, TypeOnAGPU)
 def _legacy_type(output: Output, value: LegacyTensorType, source: Source) -> VariableTracker:
     _guard_identity(output, value, source, "legacy_type")
     return LegacyTypeVariable(value, output.constant_source(value, "legacy_type"))

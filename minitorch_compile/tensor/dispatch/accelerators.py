@@ -35,6 +35,21 @@ class Accelerator(Protocol):
     def allocate(self, nbytes: int, where: Device) -> Block:
         """New memory, not filled."""
 
+    def over(self, address: int, nbytes: int, where: Device, owner: Any) -> Block:
+        """Memory that another library has there; `owner` keeps it."""
+
+    def where_is(self, address: int) -> Device:
+        """On which device memory is."""
+
+    def current_stream(self, where: Device) -> int:
+        """The number of the stream that this thread's work there goes to; 0 is the default."""
+
+    def wait_for(self, stream: int, where: Device) -> None:
+        """This thread's work there waits for what is in another stream now, which has the driver's number."""
+
+    def let_wait(self, stream: int, where: Device) -> None:
+        """What is put into another stream from now on waits for this thread's work there."""
+
     def run(self, op: Op, bound: Sequence[Any], tensors: Sequence[TensorBase], where: Device) -> Any:
         """A call whose results are to be on a device. `tensors` are those among its arguments."""
 

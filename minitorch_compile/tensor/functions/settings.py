@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from minitorch_compile.tensor.memory.device import CPU, device
+from minitorch_compile.tensor.dispatch.accelerators import accelerators, located
+from minitorch_compile.tensor.memory.device import CPU, device, entered, set_default
 from minitorch_compile.tensor.numerics.dtype import dtype, set_default_dtype
 from minitorch_compile.tensor.tensor_base import TensorBase
-from minitorch_compile.tensor.tensor_class.legacy_types import LegacyTensorType, dtype_of_type_name, type_name
+from minitorch_compile.tensor.tensor_class.legacy_types import LegacyTensorType, named_type, type_name
 from minitorch_compile.user_warnings import warn_user
 
 PRECISIONS = ("highest", "high", "medium")
@@ -28,7 +29,6 @@ class _Settings:
     matmul_fp32_precision = "none"  # what torch.backends.cuda.matmul has of its own: "ieee", "tf32", or nothing
     deterministic = False
     warn_only = False
-    default_device = CPU
 
 
 settings = _Settings()
@@ -94,32 +94,40 @@ def get_deterministic_debug_mode() -> int:
 
 
 def set_default_device(device: Any) -> None:
-    """Where new tensors go: `device`, the CPU. RuntimeError for any other; name that one where a tensor is made.
+    """Where this thread makes new tensors that say nothing else: on `device`; None is the CPU. RuntimeError for a
+    string that names none. Whether there is such a device, the first tensor will tell.
 
-    >>> torch.set_default_device("cpu")
-    >>> torch.ones(1).device
-    device(type='cpu')
+    >>> torch.set_default_device("meta")
+    >>> torch.ones(10**6, 10**6).device
+    device(type='meta')
+    >>> torch.set_default_device(None)
     """
-    wanted = CPU if device is None else _device(device)
-    if wanted.type != "cpu":
-        raise RuntimeError(f"set_default_device: tensors are made on the CPU here, got {wanted}")
-    settings.default_device = wanted
+    set_default(None if device is None else _device(device))
 
 
 _device = device
 
 
 def get_default_device() -> device:
-    """Where new tensors go."""
-    return settings.default_device
+    """Where new tensors go.
+
+    >>> torch.get_default_device()
+    device(type='cpu')
+    """
+    return located(entered.devices[-1]) if entered.devices else CPU
 
 
 def set_default_tensor_type(t: Any) -> None:
-    """The older way to set the default dtype: by torch.DoubleTensor or its name. RuntimeError for a GPU's."""
-    name = t if isinstance(t, str) else type_name(t.dtype) if isinstance(t, LegacyTensorType) else str(t)
-    if ".cuda." in name:
-        raise RuntimeError(f"set_default_tensor_type: there is no GPU for {name}; use set_default_dtype")
-    set_default_dtype(dtype_of_type_name(name))
+    """The older way to set the default dtype, and whether new tensors are on a GPU: by torch.DoubleTensor or its name.
+    RuntimeError for a GPU's if there is none."""
+    kind = named_type(t) if isinstance(t, str) else t
+    if not isinstance(kind, LegacyTensorType):
+        raise TypeError(f"set_default_tensor_type: expected a type such as torch.FloatTensor or its name, got {t!r}")
+    on_gpu = kind.device_type == "cuda"
+    if on_gpu and not accelerators["cuda"].is_available():
+        raise RuntimeError(f"set_default_tensor_type: there is no GPU for {kind!r}; use set_default_dtype")
+    set_default_dtype(kind.dtype)
+    set_default_device("cuda" if on_gpu else None)
 
 
 def set_flush_denormal(mode: bool) -> bool:
@@ -132,7 +140,7 @@ def set_flush_denormal(mode: bool) -> bool:
 def typename(obj: Any) -> str:
     """The name of an object's type: 'torch.FloatTensor' for tensors, with its module for other classes."""
     if isinstance(obj, TensorBase):
-        return type_name(obj.dtype)
+        return type_name(obj.dtype, obj.device.type)
     kind = obj if isinstance(obj, type) or callable(obj) else type(obj)
     if isinstance(obj, (dtype, device)):
         return f"torch.{kind.__qualname__}"

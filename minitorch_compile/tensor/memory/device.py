@@ -18,13 +18,23 @@ TYPES = ("cpu", "meta", "cuda", "mps", "xpu", "hpu", "xla", "ipu", "mtia", "vulk
 
 
 class _Entered(threading.local):
-    """The devices of the `with` statements that a thread is in."""
+    """The devices of the `with` statements that a thread is in; before them its default device, if it has set one."""
 
     def __init__(self) -> None:
         self.devices: list[device] = []
+        self.default: device | None = None
 
 
 entered = _Entered()
+
+
+def set_default(wanted: device | None) -> None:
+    """Where a thread makes tensors outside of all `with` statements; None is main memory."""
+    if entered.default is not None:
+        entered.devices.pop(0)
+    entered.default = wanted
+    if wanted is not None:
+        entered.devices.insert(0, wanted)
 
 
 class device:

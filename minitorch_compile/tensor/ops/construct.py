@@ -57,6 +57,9 @@ def tensor(
     tensor([0.5000, 1.0000], dtype=torch.float64)
     """
     asked = None if dtype is None else _checked("tensor", dtype)
+    if _is_on_a_gpu(data):
+        there: Any = as_tensor(data).to(device, asked, copy=True)
+        return there.requires_grad_(requires_grad)
     array = _as_array(data, asked)
     if device is None and entered.devices:
         device = entered.devices[-1]
@@ -79,8 +82,8 @@ def from_numpy(ndarray: np.ndarray) -> Any:
 
 
 def as_tensor(data: Any, dtype: dtype | None = None, device: Any = None) -> Any:
-    """A tensor that shares memory with `data` if it is a tensor or an array and neither `dtype` nor `device` is to
-    change; else a copy, as torch.tensor() makes it.
+    """A tensor that shares memory with `data` if it is a tensor or an array, also another library's on a GPU, and
+    neither `dtype` nor `device` is to change; else a copy, as torch.tensor() makes it.
 
     >>> x = torch.ones(2)
     >>> torch.as_tensor(x) is x, torch.as_tensor([1, 2])
@@ -91,7 +94,18 @@ def as_tensor(data: Any, dtype: dtype | None = None, device: Any = None) -> Any:
         return data.to(device, asked)  # type: ignore[attr-defined]
     if isinstance(data, np.ndarray) and (asked is None or asked.numpy == data.dtype):
         return on_device(from_numpy(data), device)
+    if _is_on_a_gpu(data):
+        from minitorch_compile.tensor.dispatch.device_exchange import from_cuda_array_interface
+
+        return from_cuda_array_interface(data).to(device, asked)
     return tensor(data, dtype=asked, device=device)
+
+
+def _is_on_a_gpu(data: Any) -> bool:
+    """Whether it is another library's array on a GPU."""
+    if isinstance(data, (TensorBase, np.ndarray, list, tuple, *PYTHON_NUMBERS)):
+        return False
+    return hasattr(data, "__cuda_array_interface__")
 
 
 def asarray(

@@ -42,7 +42,7 @@ from minitorch_compile.tensor.numerics.dtype import (
 )
 from minitorch_compile.tensor.numerics.rounding import widened
 from minitorch_compile.tensor.tensor_base import TensorBase
-from minitorch_compile.tensor.tensor_class.legacy_types import LegacyTensorType, dtype_of_type_name, type_name
+from minitorch_compile.tensor.tensor_class.legacy_types import LegacyTensorType, named_type, type_name
 
 
 def _converter(target: dtype, name: str) -> Callable[..., Any]:
@@ -141,20 +141,23 @@ class TensorConversions(TensorBase):
         """Without an argument, the name of the legacy type, as 'torch.FloatTensor'; else the tensor in that `dtype`.
 
         It may be given as a dtype, as such a name, as torch.FloatTensor itself, or as torch.Tensor: the default dtype.
-        `non_blocking` has no effect on a CPU.
+        torch.cuda.FloatTensor is on a GPU. `non_blocking` has no effect on a CPU.
 
         >>> torch.ones(1).type(), torch.ones(1).type(torch.int64)
         ('torch.FloatTensor', tensor([1]))
         """
         if dtype is None:
-            return type_name(self.dtype)
+            return type_name(self.dtype, self.device.type)
         if isinstance(dtype, type) and issubclass(dtype, TensorBase):
             return ops.to(self, get_default_dtype())
         if isinstance(dtype, LegacyTensorType):
-            return ops.to(self, dtype.dtype)
+            element = dtype.dtype
+            return ops.to(on_device(self, dtype.device_type), element)
         if dtype in (float, int, bool, complex):
             raise ValueError(f"invalid type: '{dtype.__name__}'; give a torch.dtype, as torch.float64")
-        return ops.to(self, dtype_of_type_name(dtype) if isinstance(dtype, str) else as_dtype(dtype))
+        if isinstance(dtype, str):
+            return self.type(named_type(dtype))
+        return ops.to(self, as_dtype(dtype))
 
     # ---------------------------------------------------------------------------------------------- to another device
 
@@ -203,7 +206,7 @@ class TensorConversions(TensorBase):
         >>> torch.tensor([1.5]).new([2, 3])
         tensor([2., 3.])
         """
-        return LegacyTensorType(self.dtype)(*args, device=device)
+        return LegacyTensorType(self.dtype)(*args, device=self.device if device is None else device)
 
     def apply_(self, callable: Callable[[Any], Any]) -> Any:
         """Replaces each element by what a Python function makes of it. Slow, and not differentiable."""

@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from minitorch_compile.tensor.dispatch import device_exchange, dlpack_capsule
+from minitorch_compile.tensor.memory.device import device as Device
 from minitorch_compile.tensor.numerics.dtype import FROM_NUMPY
 from minitorch_compile.tensor.tensor_base import TensorBase, wrap
 
@@ -42,11 +44,20 @@ class TensorExchange(TensorBase):
             raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
         if self.is_fake:
             raise BufferError(f"Can't export a tensor on {self.device}: it has no data")
+        if self.storage.block is not None:
+            return device_exchange.to_dlpack(self, stream, max_version)
         return self.array.__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        """(device type, index): main memory."""
+        """(device type, index): main memory, or a GPU."""
+        if self.device.type == "cuda":
+            return dlpack_capsule.CUDA, self.device.index or 0
         return np.empty(0).__dlpack_device__()
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """How CuPy, Numba and others read memory of a GPU. AttributeError for a tensor that isn't on one."""
+        return device_exchange.cuda_array_interface(self)
 
 
 class _Capsule:
@@ -65,9 +76,14 @@ class _Capsule:
 def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Any:
     """A tensor over the memory of another library's array, or of a DLPack capsule. Writes go both ways.
 
-    TypeError for an object without `__dlpack__`; RuntimeError for memory on a GPU; BufferError for a dtype that DLPack
-    lacks, and where `copy=False` can't be had.
+    TypeError for an object without `__dlpack__`; RuntimeError for another device than its own; BufferError for a dtype
+    that DLPack lacks, and where `copy=False` can't be had.
     """
+    if _is_on_a_gpu(ext_tensor):
+        result: Any = device_exchange.from_dlpack(ext_tensor)
+        if device is not None and Device(device).type != "cuda":
+            raise RuntimeError(f"from_dlpack: the memory is on {result.device}; move the tensor to {device} afterwards")
+        return result.clone() if copy else result
     if type(ext_tensor).__name__ == "PyCapsule":
         ext_tensor = _Capsule(ext_tensor)
     if not hasattr(ext_tensor, "__dlpack__"):
@@ -84,6 +100,14 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
     if any(s < 0 for s in array.strides):
         raise ValueError("from_dlpack: at least one stride is negative, which tensors don't support; pass a copy")
     return wrap(writable(array))
+
+
+def _is_on_a_gpu(source: Any) -> bool:
+    """Whether an object, or a bare capsule, has memory of a GPU."""
+    if type(source).__name__ == "PyCapsule":
+        return dlpack_capsule.device_type(source) in dlpack_capsule.GPUS
+    where = getattr(source, "__dlpack_device__", None)
+    return where is not None and where()[0] in dlpack_capsule.GPUS
 
 
 def writable(array: np.ndarray) -> np.ndarray:

@@ -8,10 +8,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn, Union
+from typing import Any, Union
 
 import numpy as np
 
+from minitorch_compile.tensor.dispatch.accelerators import accelerators
 from minitorch_compile.tensor.dispatch.op import find
 from minitorch_compile.tensor.numerics.dtype import (
     DTYPES,
@@ -42,11 +43,11 @@ _NAMES = {
 }
 
 
-def type_name(element: dtype) -> str:
-    """'torch.FloatTensor' for float32, and so on.
+def type_name(element: dtype, device_type: str = "cpu") -> str:
+    """'torch.FloatTensor' for float32, and so on; on a GPU 'torch.cuda.FloatTensor'.
 
-    >>> type_name(int64)
-    'torch.LongTensor'
+    >>> type_name(int64), type_name(int64, "cuda")
+    ('torch.LongTensor', 'torch.cuda.LongTensor')
     """
     special = {
         "bfloat16": "BFloat16Tensor",
@@ -56,19 +57,22 @@ def type_name(element: dtype) -> str:
     }
     # The youngest dtypes have no such class; PyTorch names them likewise: 'torch.UInt16Tensor'.
     name = _NAMES.get(element) or special.get(element.name)
-    return f"torch.{name or element.name.replace('ui', 'UI').replace('fl', 'Fl') + 'Tensor'}"
+    place = "cuda." if device_type == "cuda" else ""
+    return f"torch.{place}{name or element.name.replace('ui', 'UI').replace('fl', 'Fl') + 'Tensor'}"
 
 
 def dtype_of_type_name(name: str) -> dtype:
     """The dtype of 'torch.FloatTensor'. ValueError for a name that is none."""
     for element in DTYPES:
-        if type_name(element) == name:
+        if type_name(element) == name.replace("torch.cuda.", "torch."):
             return element
     raise ValueError(f"invalid type: {name!r}; expected one such as {', '.join(map(type_name, DTYPES[:3]))}")
 
 
 class LegacyTensorType:
     """torch.FloatTensor: makes tensors of a dtype, and isinstance() tells them. None stands for the default dtype."""
+
+    device_type = "cpu"
 
     def __init__(self, element: dtype | None) -> None:
         self._element = element
@@ -81,7 +85,9 @@ class LegacyTensorType:
         return f"<class '{type_name(self.dtype)}'>"
 
     def __instancecheck__(self, instance: object) -> bool:
-        return isinstance(instance, TensorBase) and instance.dtype is self.dtype  # raises
+        if not isinstance(instance, TensorBase) or instance.device.type != self.device_type:
+            return False
+        return instance.dtype is self.dtype
 
     def __call__(self, *args: Any, device: Any = None) -> Any:
         """A tensor of sizes (2, 3), of values ([2, 3]), an alias of a tensor, or an empty one.
@@ -121,29 +127,34 @@ ByteTensor, BoolTensor = map(LegacyTensorType, (uint8, bool_))
 
 
 class TypeOnAGPU(LegacyTensorType):
-    """torch.cuda.FloatTensor: programs name it beside torch.FloatTensor. No tensor is one, and none can be made.
+    """torch.cuda.FloatTensor, which programs name beside torch.FloatTensor. Without a GPU no tensor is one, and making
+    one is a TypeError.
 
-    >>> TypeOnAGPU("Float"), isinstance(FloatTensor(1), TypeOnAGPU("Float"))
+    >>> TypeOnAGPU(float32), isinstance(FloatTensor(1), TypeOnAGPU(float32))
     (<class 'torch.cuda.FloatTensor'>, False)
     """
 
-    def __init__(self, kind: str) -> None:
-        super().__init__(None)
-        self._name = f"torch.cuda.{kind}Tensor"
+    device_type = "cuda"
 
     @property
-    def dtype(self) -> NoReturn:
-        """TypeError: nothing is converted to it either."""
-        raise TypeError(
-            f"type {self._name} not available. Torch not compiled with CUDA enabled: tensors live on the CPU here; ask"
-            " torch.cuda.is_available() first"
-        )
+    def dtype(self) -> dtype:
+        """TypeError if there is no GPU: nothing is converted to it either."""
+        if not accelerators["cuda"].is_available():
+            raise TypeError(
+                f"type {type_name(super().dtype, 'cuda')} not available. Torch not compiled with CUDA enabled: tensors"
+                " live on the CPU here; ask torch.cuda.is_available() first"
+            )
+        return super().dtype
 
     def __repr__(self) -> str:
-        return f"<class '{self._name}'>"
-
-    def __instancecheck__(self, instance: object) -> bool:
-        return False
+        return f"<class '{type_name(super().dtype, 'cuda')}'>"
 
     def __call__(self, *args: Any, device: Any = None) -> Any:
-        self.dtype  # raises
+        """Likewise, on the current GPU unless `device` names another."""
+        return super().__call__(*args, device="cuda" if device is None and self.dtype else device)
+
+
+def named_type(name: str) -> LegacyTensorType:
+    """The type of 'torch.FloatTensor' or 'torch.cuda.FloatTensor'. ValueError for a name that is none."""
+    kind = TypeOnAGPU if name.startswith("torch.cuda.") else LegacyTensorType
+    return kind(dtype_of_type_name(name))

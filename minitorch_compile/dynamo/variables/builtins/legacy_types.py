@@ -58,6 +58,8 @@ class LegacyTypeVariable(VariableTracker):
         return super().getattr(tracer, name)
 
     def call(self, tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        if self.legacy.device_type != "cpu":
+            kwargs = {"device": ConstantVariable(self.legacy.device_type)} | kwargs
         return tracer.checked_call(_constructed, tracer, self.legacy.dtype, *args, **kwargs)
 
     def reconstruct(self, output: Output) -> Template:
@@ -92,7 +94,7 @@ def _tensor_class(tracer: Tracer, *args: Value, **kwargs: Value) -> Value:
 def _is_of_type(tracer: Tracer, legacy: Value, instance: Value) -> Value:
     tracked, wanted = instance.realize(), legacy.realize()
     assert isinstance(wanted, LegacyTypeVariable)
-    return ConstantVariable(isinstance(tracked, TensorVariable) and tracked.fake.dtype is wanted.legacy.dtype)
+    return ConstantVariable(isinstance(tracked, TensorVariable) and isinstance(tracked.fake, wanted.legacy))  # type: ignore[arg-type]
 
 
 def _new(tracer: Tracer, tensor: TensorVariable, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
@@ -103,7 +105,7 @@ def _type(
     tracer: Tracer, tensor: TensorVariable, name: str, args: list[Value], kwargs: dict[str, Value]
 ) -> Value | None:
     wanted = args[0].realize() if args else None
-    if not isinstance(wanted, LegacyTypeVariable):
+    if not isinstance(wanted, LegacyTypeVariable) or wanted.legacy.device_type != tensor.fake.device.type:
         return None
     return tracer.output.call("call_method", name, [tensor, ConstantVariable(wanted.legacy.dtype), *args[1:]], kwargs)
 
