@@ -10,7 +10,7 @@ cuBLASLt writes for itself goes to one block for each stream, since what is in o
 >>> from minitorch_compile.cuda_runtime.fake_cublas_lt import FakeCublasLt
 >>> from minitorch_compile.cuda_runtime.fake_driver import FakeDriver
 >>> driver, stream = FakeDriver(), StreamHandle(0)
->>> library = CublasLt(driver, CachingAllocator(driver, 0).allocate, FakeCublasLt(driver))
+>>> library = CublasLt(driver, StreamWorkspaces([CachingAllocator(driver, 0)]), FakeCublasLt(driver))
 >>> a, b, out = (driver.allocate(0, 512) for _ in range(3))
 >>> driver.bytes_at(a, 16).view(np.float32)[:] = [1, 2, 3, 4]
 >>> driver.bytes_at(b, 16).view(np.float32)[:] = [1, 0, 0, 10]
@@ -29,6 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minitorch_compile.cuda_runtime.driver import StreamHandle
+from minitorch_compile.cuda_runtime.stream_workspaces import StreamWorkspaces
 
 WORKSPACE_BYTES = 32 << 20  # what NVIDIA advises for its largest GPUs
 COARSEST = 256  # bytes of alignment beyond which nothing is faster
@@ -76,12 +77,11 @@ class Precision(NamedTuple):
 
 
 class CublasLt:
-    """The library, with a handle for each device. `allocate` gives memory for the work of a stream."""
+    """The library, with a handle for each device."""
 
-    def __init__(self, driver: Any, allocate: Callable[[int, StreamHandle], int], bindings: Any) -> None:
-        self.driver, self.allocate, self.bindings = driver, allocate, bindings
+    def __init__(self, driver: Any, workspaces: StreamWorkspaces, bindings: Any) -> None:
+        self.driver, self.workspaces, self.bindings = driver, workspaces, bindings
         self.handles: dict[int, int] = {}
-        self.workspaces: dict[StreamHandle, int] = {}
 
     def prepared(self, product: Product, precision: Callable[[], Precision]) -> PreparedProduct:
         """A function of addresses and a stream. `precision` is asked at each call, since programs switch it."""
@@ -93,12 +93,6 @@ class CublasLt:
         found = self.handles.get(device)
         if found is None:
             found = self.handles[device] = self.bindings.create()
-        return found
-
-    def workspace(self, stream: StreamHandle) -> int:
-        found = self.workspaces.get(stream)
-        if found is None:
-            found = self.workspaces[stream] = self.allocate(WORKSPACE_BYTES, stream)
         return found
 
 
@@ -120,7 +114,7 @@ class PreparedProduct:
             plan = self.plans[key] = ProductPlan(library.bindings, handle, self.product, key[1], key[2])
         library.bindings.matmul(
             *(handle, plan.product, plan.one, b, plan.b, a, plan.a, plan.zero, out, plan.out, out, plan.out),
-            *(plan.algorithm, library.workspace(stream), WORKSPACE_BYTES, stream.handle),
+            *(plan.algorithm, library.workspaces.of(stream, WORKSPACE_BYTES), WORKSPACE_BYTES, stream.handle),
         )
 
 

@@ -110,8 +110,8 @@ def test_each_stream_has_a_workspace(library: FakeCublasLt, gpus: Runtime) -> No
     x @ x
     with torch.cuda.stream(torch.cuda.Stream()):
         x @ x
-    products = gpus.kernels.libraries.products
-    assert len(products.workspaces) == 2 == len(set(products.workspaces.values()))
+    blocks = gpus.kernels.libraries.workspaces.blocks
+    assert len(blocks) == 2 == len(set(blocks.values()))
 
 
 def test_a_missing_library_is_named_once(gpus: Runtime) -> None:

@@ -20,6 +20,7 @@ from minitorch_compile.inductor.device_calls.libraries import (
     Precisions,
     full_precision,
 )
+from minitorch_compile.inductor.device_calls.transform_launches import transform_launch
 from minitorch_compile.inductor.ir.extern_call import ExternCall, StridedView, matrix_layout, whole
 
 
@@ -116,3 +117,12 @@ def reach(view: StridedView) -> Reach:
     """How many elements of its buffer a view spans, and what they are."""
     length = 1 + sum((size - 1) * stride for size, stride in zip(view.sizes, view.strides))
     return length, view.buffer.dtype.numpy
+
+
+# ------------------------------------------------------------------------------------------ Fourier transforms
+
+
+@launched_by("fft_c2c", "fft_r2c", "fft_c2r")
+def _(call: ExternCall, resources: Resources) -> Launch:
+    assert resources.libraries.transforms is not None, "only then are there such calls"
+    return transform_launch(call, resources.libraries.transforms, resources.launcher, resources.compile)

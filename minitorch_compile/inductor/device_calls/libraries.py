@@ -17,9 +17,10 @@ from minitorch_compile import backends
 from minitorch_compile.cuda.runtime import Runtime
 from minitorch_compile.cuda_runtime import library_bindings
 from minitorch_compile.cuda_runtime.cublas_lt import CublasLt, Precision
-from minitorch_compile.cuda_runtime.driver import StreamHandle
+from minitorch_compile.cuda_runtime.cufft import CuFft
 from minitorch_compile.cuda_runtime.errors import CudaLibraryMissingError
 from minitorch_compile.cuda_runtime.fake_driver import FakeDriver
+from minitorch_compile.cuda_runtime.stream_workspaces import StreamWorkspaces
 from minitorch_compile.user_warnings import warn_user
 
 NONE: dict[str, Any] = {}
@@ -31,12 +32,9 @@ class Libraries:
     def __init__(self, runtime: Runtime, bindings: Callable[[str], Any] | None = None) -> None:
         self.runtime = runtime
         driver = getattr(runtime.driver, "driver", runtime.driver)  # that of a sanitized one
+        self.workspaces = StreamWorkspaces(runtime.allocators)
         simulated = isinstance(driver, FakeDriver)
         self.bindings = bindings or (NONE.__getitem__ if simulated else library_bindings.bindings)
-
-    def allocate(self, nbytes: int, stream: StreamHandle) -> int:
-        """Memory for the work of a stream."""
-        return self.runtime.allocators[stream.device].allocate(nbytes, stream)
 
     def found(self, name: str, instead: str) -> Any:
         """The functions of a library; None, and a warning that says what is done instead, if it isn't there."""
@@ -52,7 +50,13 @@ class Libraries:
     def products(self) -> CublasLt | None:
         """cuBLASLt."""
         found = self.found("cublasLt", "Until then a simple kernel multiplies matrices on cuda, several times slower")
-        return None if found is None else CublasLt(self.runtime.driver, self.allocate, found)
+        return None if found is None else CublasLt(self.runtime.driver, self.workspaces, found)
+
+    @cached_property
+    def transforms(self) -> CuFft | None:
+        """cuFFT."""
+        found = self.found("cufft", "Until then Fourier transforms of tensors on cuda are computed in main memory")
+        return None if found is None else CuFft(self.runtime.driver, self.workspaces, found)
 
 
 def float32_precision() -> Precision:

@@ -6,17 +6,25 @@ A rule that answers None leaves the call to the others: products of integers are
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from minitorch_compile import prims
 from minitorch_compile.cuda_runtime.cublas_lt import TYPES
 from minitorch_compile.inductor.device_calls.convolution_rules import convolution_rules
+from minitorch_compile.inductor.device_calls.extern_launches import reach
 from minitorch_compile.inductor.device_calls.libraries import Libraries
 from minitorch_compile.inductor.device_calls.one_op_graph import NoKernelError
+from minitorch_compile.inductor.ir.buffer import Ints
 from minitorch_compile.inductor.ir.loops import TensorBox
 from minitorch_compile.inductor.lowering.extern import matrix
 from minitorch_compile.inductor.lowering.graph_lowering import GraphLowering
+from minitorch_compile.inductor.lowering.stored_views import contiguous_view, stored_view
 from minitorch_compile.inductor.lowering.table import Rule
 from minitorch_compile.prims import Prim
+from minitorch_compile.tensor.numerics.dtype import float32, float64
+from minitorch_compile.tensor.tensor_base import empty_fake
+
+TRANSFORMS = (prims.fft_c2c, prims.fft_r2c, prims.fft_c2r)
 
 
 def library_rules(libraries: Libraries) -> Mapping[str, Rule]:
@@ -24,6 +32,7 @@ def library_rules(libraries: Libraries) -> Mapping[str, Rule]:
     rules = convolution_rules(knows_half=libraries.products is not None)
     if libraries.products is not None:
         rules.update({prim.name: product_rule(prim) for prim in (prims.mm, prims.bmm)})
+    rules.update({prim.name: transform_rule(prim, libraries) for prim in TRANSFORMS})
     return rules
 
 
@@ -38,5 +47,28 @@ def product_rule(prim: Prim) -> Callable[..., TensorBox | None]:
         out = graph.new_buffer((*a.sizes[:-1], b.sizes[-1]), a.dtype)
         (result,) = graph.extern(prim.name, [matrix(graph, a), matrix(graph, b)], [out])
         return result
+
+    return rule
+
+
+def transform_rule(prim: Prim, libraries: Libraries) -> Callable[..., TensorBox]:
+    """Of tensors as they lie, but for dimensions of which one element stands for all."""
+
+    def rule(graph: GraphLowering, x: TensorBox, dims: Ints, *how: Any) -> TensorBox:
+        if libraries.transforms is None:
+            raise NoKernelError("cuFFT isn't there")
+        if x.dtype.to_real() not in (float32, float64):
+            raise NoKernelError(f"cuFFT is asked for float32 and float64, not {x.dtype}")
+        view = stored_view(graph, x)
+        if any(size > 1 and stride < 1 for size, stride in zip(view.sizes, view.strides)):
+            if x.dtype.is_complex:
+                raise NoKernelError("kernels don't copy complex numbers yet, and cuFFT reads no expanded ones")
+            view = contiguous_view(graph, x)
+        meant = prim.meta(empty_fake(x.sizes, None, x.dtype), dims, *how)
+        outputs = [graph.new_buffer(tuple(meant.sizes), meant.dtype)]
+        if prim is prims.fft_c2r:  # whose last pass destroys what it reads
+            spanned = (reach(view)[0],)
+            outputs.append(graph.new_buffer(x.sizes if len(dims) > 1 else spanned, x.dtype))
+        return graph.extern(prim.name, [view], outputs, dims, *how)[0]
 
     return rule
