@@ -47,7 +47,8 @@ def check(function: Any, arguments: list[Any], options: dict[str, Any], toleranc
     there = with_gradients(function, arguments, options, "cuda")
     for expected, found in zip(here, there, strict=True):
         assert found.is_cuda and found.dtype == expected.dtype and found.stride() == expected.stride()
-        assert np.allclose(*(x.detach().cpu().double().numpy() for x in (found, expected)), tolerance, tolerance)
+        values, meant = (x.detach().cpu().double().numpy() for x in (found, expected))
+        assert np.allclose(values, meant, tolerance, tolerance)
 
 
 def use_library(gpus: Runtime) -> FakeCublasLt:

@@ -3,6 +3,7 @@
     convolution          filters (F, C ky kx)        by  windows of the input (C ky kx, places)
     gradient of weights  gradient (F, places)        by  the same windows (places, C ky kx)
     gradient of inputs   filters (C, F ky kx)        by  windows of the gradient (F ky kx, pixels)
+                      or filters (C ky kx, F)        by  gradient (F, places), added up where windows overlap
 
 A batch of images is a batch of products; so are groups of channels. The gradient of the weights is one long product,
 since its sums go over all images. Copying is a generated loop. A window of one pixel is not copied at all, where the
@@ -27,6 +28,7 @@ from minitorch_compile.inductor.kernels.convolution_plan import Shape
 from minitorch_compile.inductor.lowering.creation import full
 from minitorch_compile.inductor.lowering.graph_lowering import GraphLowering
 from minitorch_compile.inductor.lowering.half_precision import HALF, in_float32, widened
+from minitorch_compile.inductor.lowering.reduction import reduced
 from minitorch_compile.inductor.lowering.shape import all_of, pad, reindexed, within
 from minitorch_compile.inductor.lowering.stored_views import contiguous_view, stored_view
 from minitorch_compile.inductor.lowering.table import Rule
@@ -111,13 +113,20 @@ def weight_gradient(graph: GraphLowering, grad: TensorBox, x: TensorBox, shape: 
 
 
 def input_gradient(graph: GraphLowering, grad: TensorBox, w: TensorBox, shape: Shape) -> TensorBox:
-    """Filters by the gradients that each pixel has a part in."""
-    groups, pixels, taps = shape.groups, numel(shape.image), numel(shape.kernel)
-    view = contiguous_view(graph, reached(grad, shape))
-    columns = matrices(view, shape.images * groups, shape.per_group * taps, pixels)
-    filters = _filters(graph, w, shape, lambda g, c, f: [g * shape.per_group + f, c], shape.part, shape.per_group)
-    out = graph.new_buffer((shape.images, shape.channels, *shape.image), grad.dtype)
-    return product(graph, filters, columns, out)
+    """Filters by the gradients that each pixel has a part in; or what each place has for its window, added up where
+    windows overlap, if that is less to keep."""
+    groups, places, pixels = shape.groups, numel(shape.out), numel(shape.image)
+    if shape.stride == (1, 1) and shape.per_group <= shape.part:
+        taps = shape.per_group * numel(shape.kernel)
+        columns = matrices(contiguous_view(graph, reached(grad, shape)), shape.images * groups, taps, pixels)
+        channels = _filters(graph, w, shape, lambda g, c, f: [g * shape.per_group + f, c], shape.part, shape.per_group)
+        return product(
+            graph, channels, columns, graph.new_buffer((shape.images, shape.channels, *shape.image), w.dtype)
+        )
+    filters = _filters(graph, w, shape, lambda g, f, c: [g * shape.per_group + f, c], shape.per_group, shape.part)
+    gradients = matrices(contiguous_view(graph, grad), shape.images * groups, shape.per_group, places)
+    out = graph.new_buffer((shape.images, groups, shape.part, *shape.kernel, *shape.out), w.dtype)
+    return folded(graph, product(graph, turned(filters), gradients, out), shape)
 
 
 def product(graph: GraphLowering, a: StridedView, b: StridedView, out: Buffer) -> TensorBox:
@@ -160,22 +169,45 @@ def windows(graph: GraphLowering, x: TensorBox, shape: Shape, batch_first: bool)
 
 def reached(grad: TensorBox, shape: Shape) -> TensorBox:
     """The gradient that a pixel has a part in through a tap of a filter: (N, groups, F, ky, kx, y, x); else 0."""
-    source = _wide(grad)
 
-    def inner(ops: Handler, at: Position) -> object:
-        n, g, f, *taps_and_pixel = at
-        where, conditions = [n, g * shape.per_group + f], []
-        for d, (tap, pixel) in enumerate(zip(taps_and_pixel[:2], taps_and_pixel[2:])):
-            steps = pixel + shape.padding[d] - tap * shape.dilation[d]
-            place, lands = divided(ops, steps, shape.stride[d])
-            conditions += [lands, within(ops, place, 0, shape.out[d])]
-            where.append(place)
-        condition = all_of(ops, conditions)
-        body = lambda: source.load(ops, where)
-        return body() if condition is None else ops.masked(condition, body, 0, source.dtype)
+    def at_tap(n: Index, g: Index, f: Index, tap: Position, place: Position) -> Position:
+        return [n, g * shape.per_group + f, *place]
 
     sizes = (shape.images, shape.groups, shape.per_group, *shape.kernel, *shape.image)
-    return _narrow(TensorBox(sizes, source.dtype, inner, inputs=[source], operations=2), grad)
+    return _narrow(_met(grad, sizes, shape, at_tap, pixel_first=False), grad)
+
+
+def folded(graph: GraphLowering, columns: TensorBox, shape: Shape) -> TensorBox:
+    """The sums, for each pixel, of what windows (N, groups, C, ky, kx, y, x) have for it."""
+
+    def at_tap(n: Index, g: Index, c: Index, tap: Position, place: Position) -> Position:
+        return [n, g, c, *tap, *place]
+
+    sizes = (shape.images, shape.groups, shape.part, *shape.image, *shape.kernel)
+    total = reduced(graph, "sum", _met(columns, sizes, shape, at_tap, pixel_first=True), (5, 6))
+    image = (shape.images, shape.channels, *shape.image)
+    return _narrow(
+        reindexed(total, image, lambda at: [at[0], at[1] // shape.part, at[1] % shape.part, *at[2:]]), columns
+    )
+
+
+def _met(x: TensorBox, sizes: Ints, shape: Shape, at_tap: Callable[..., Position], pixel_first: bool) -> TensorBox:
+    """Where a pixel is met by a tap of a window, the element of x that `at_tap` says for that place; else 0."""
+    source = _wide(x)
+
+    def inner(ops: Handler, at: Position) -> object:
+        pixel, tap = (at[3:5], at[5:]) if pixel_first else (at[5:], at[3:5])
+        place, conditions = [], []
+        for d in range(2):
+            steps = pixel[d] + shape.padding[d] - tap[d] * shape.dilation[d]
+            reached, lands = divided(ops, steps, shape.stride[d])
+            conditions += [lands, within(ops, reached, 0, shape.out[d])]
+            place.append(reached)
+        condition = all_of(ops, conditions)
+        body = lambda: source.load(ops, at_tap(*at[:3], tap, place))
+        return body() if condition is None else ops.masked(condition, body, 0, source.dtype)
+
+    return TensorBox(sizes, source.dtype, inner, inputs=[source], operations=2)
 
 
 def divided(ops: Handler, steps: Index, stride: int) -> tuple[Index, object | None]:

@@ -2,21 +2,21 @@
 
 Points are dealt out to threads in strides of the whole grid, so neighbouring threads touch neighbouring elements. A
 group with a reduction gives each row to a block: its threads share the row, and combine what they found in shared
-memory. If neighbouring rows, not neighbouring elements of a row, lie side by side in memory, each row is one thread's
-work instead.
+memory. If neighbouring rows, not neighbouring elements of a row, lie side by side in memory, or rows are very short,
+each row is one thread's work instead.
 
 >>> from minitorch_compile.inductor.ir.buffer import Buffer
 >>> from minitorch_compile.inductor.ir.loops import Loop
 >>> from minitorch_compile.tensor.numerics.dtype import float32
->>> x, best = Buffer.contiguous("x", (4, 8), float32), Buffer.contiguous("best", (4,), float32)
->>> group = Group.of(Loop(best, (4, 8), lambda ops, at: ops.apply("exp", ops.load(x, x.address(at))), (1,), "amax"))
+>>> x, best = Buffer.contiguous("x", (4, 32), float32), Buffer.contiguous("best", (4,), float32)
+>>> group = Group.of(Loop(best, (4, 32), lambda ops, at: ops.apply("exp", ops.load(x, x.address(at))), (1,), "amax"))
 >>> print(write_cuda_kernel(group.merged(), frozenset()).body)
 thread = cuda.threadIdx.x
 shared_float32 = cuda.shared.array(THREADS, float32)
 for i0 in range(cuda.blockIdx.x, 4, cuda.gridDim.x):
     best0 = float32(-inf)
-    for r0 in range(thread, 8, THREADS):
-        t0 = in0[8 * i0 + r0]
+    for r0 in range(thread, 32, THREADS):
+        t0 = in0[32 * i0 + r0]
         t1 = float32(device_functions.exp(t0))
         best0 = float32(device_functions.maximum(best0, t1))
     t2 = reductions.block_amax(best0, shared_float32)
@@ -40,6 +40,8 @@ from minitorch_compile.inductor.ir.ordered_loops import Scan
 from minitorch_compile.inductor.schedule.group import Group, Member
 from minitorch_compile.inductor.schedule.strategy import choose_order
 
+SHORTEST_SHARED = 16  # fewer elements of a row are one thread's work: most of a block would have none
+
 
 class CudaKernelWriter(EmitHandler):
     """Writes one group. `per_block`: a row belongs to a block of threads; else to one thread."""
@@ -48,7 +50,8 @@ class CudaKernelWriter(EmitHandler):
         self.group = group
         self.stages = group.stages(scans_are_loops=False)
         self.order = choose_order(group)
-        self.per_block = group.has_reduction and self.order.columns is None and not group.has_scan
+        short = bool(self.order.rows) and count(self.order.reduced) < SHORTEST_SHARED
+        self.per_block = group.has_reduction and self.order.columns is None and not group.has_scan and not short
         in_memory = self.read_by_later_loops()
         self.internal = frozenset(buffer for buffer in internal if buffer not in in_memory)
         self.buffers, pointers = name_parameters(group, self.internal, {})
