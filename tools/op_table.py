@@ -149,9 +149,7 @@ def page(table: list[Row]) -> str:
 def in_main_memory() -> list[str]:
     """What a GPU has no kernels for, as lines of the page."""
     reasons = {
-        name: why
-        for name, why in WITHOUT_A_KERNEL.items()
-        if name not in KERNEL_RULES and "LAPACK" not in why and not name.startswith("fft")
+        name: why for name, why in WITHOUT_A_KERNEL.items() if name not in KERNEL_RULES and not name.startswith("fft")
     }
     reasons |= dict.fromkeys(find_target("cuda").missing, "there is no device function of it")
     refused = {op.name: refusal_of(op) for op in ops.table.values()}
@@ -159,9 +157,8 @@ def in_main_memory() -> list[str]:
         *("", "## In main memory for a GPU", ""),
         "Eager operations on a GPU are kernels. What is made of these prims, and these ops, is computed in main memory",
         "and copied back; each op says so once, by a warning. So are all with complex numbers, except where a library",
-        "takes them, and with views whose signs are flipped. Products, convolutions, Fourier transforms and LAPACK are",
-        "not listed: NVIDIA's libraries compute them, as far as they are there and connected",
-        "(`inductor/device_calls/library_rules.py`).",
+        "takes them, and with views whose signs are flipped. Fourier transforms are not listed: cuFFT computes them,",
+        "where nvmath-python is installed (`inductor/device_calls/library_rules.py`). cuSOLVER isn't connected yet.",
         *("", "| prim | why |", "| --- | --- |"),
         *(f"| `{name}` | {reasons[name]} |" for name in sorted(reasons)),
         *("", "| op | why |", "| --- | --- |"),
