@@ -1,4 +1,5 @@
-"""Special functions on the GPU: NVIDIA's libdevice has most of them, in float64.
+"""Special functions on the GPU: NVIDIA's libdevice has most of them, in float64. At infinity PyTorch's Bessel functions
+are NaN, where libdevice's are 0.
 
 >>> from minitorch_compile.cuda_simulator import cuda as simulated, simulate
 >>> @simulated.jit
@@ -50,22 +51,22 @@ def ndtri(x):
 
 @cuda.jit(device=True)
 def bessel_j0(x):
-    return libdevice.j0(np.float64(x))
+    return math.nan if math.isinf(x) else libdevice.j0(np.float64(x))
 
 
 @cuda.jit(device=True)
 def bessel_j1(x):
-    return libdevice.j1(np.float64(x))
+    return math.nan if math.isinf(x) else libdevice.j1(np.float64(x))
 
 
 @cuda.jit(device=True)
 def bessel_y0(x):
-    return libdevice.y0(np.float64(x))
+    return math.nan if math.isinf(x) else libdevice.y0(np.float64(x))
 
 
 @cuda.jit(device=True)
 def bessel_y1(x):
-    return libdevice.y1(np.float64(x))
+    return math.nan if math.isinf(x) else libdevice.y1(np.float64(x))
 
 
 @cuda.jit(device=True)
