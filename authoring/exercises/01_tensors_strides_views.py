@@ -293,7 +293,8 @@ def windows(x, size):
 # Two functions of sizes. `contiguous_strides(sizes)` you know: a new tensor's strides, `(12, 4, 1)` for `(2, 3, 4)`, where
 # a size of 0 counts as 1. `broadcast_sizes(*shapes)` gives the sizes that any number of shapes stretch to. They are aligned
 # at the right; in each dimension the sizes are equal, or some are 1, and these are stretched to the others (also to 0).
-# `broadcast_sizes((3, 1), (4,), ())` is `(3, 4)`. What doesn't fit is a `RuntimeError`, as `broadcast_sizes((3,), (4,))`.
+# `broadcast_sizes((3, 1), (4,), ())` is `(3, 4)`, and of no shapes at all it is `()`. What doesn't fit is a `RuntimeError`,
+# as `broadcast_sizes((3,), (4,))`.
 
 
 # %% step="01.5"
@@ -342,6 +343,10 @@ check("01.5")
 # -             elif size != 1 and size != result[dim]:
 # -                 raise RuntimeError(f"sizes {shapes} do not broadcast: {result[dim]} and {size}")
 # +             result[dim] = size if result[dim] == 1 else result[dim]
+
+# %% tags=["wrong"] step="01.5" says="max of nothing needs a default"
+# -     result = [1] * max((len(sizes) for sizes in shapes), default=0)
+# +     result = [1] * max(map(len, shapes))
 
 # %% tags=["wrong"] step="01.5" says="You took the larger of the two"
 # -             if result[dim] == 1:
@@ -611,6 +616,11 @@ check("01.9")
 
 # %% tags=["wrong"] step="01.9" says="NumPy's reshape(-1) alone keeps gaps"
 # -     result = Tensor(Storage(np.ascontiguousarray(array).reshape(-1), array.dtype), Layout.dense(array.shape))
+# +     result = Tensor(Storage(array.reshape(-1), array.dtype), Layout.dense(array.shape))
+
+# %% tags=["wrong"] step="01.9" says="A number has no dimension"
+# -     result = Tensor(Storage(np.ascontiguousarray(array).reshape(-1), array.dtype), Layout.dense(array.shape))
+# +     array = np.ascontiguousarray(array)
 # +     result = Tensor(Storage(array.reshape(-1), array.dtype), Layout.dense(array.shape))
 
 # %% tags=["wrong"] step="01.9" says="no data at all, not even zeros"

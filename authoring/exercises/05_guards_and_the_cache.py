@@ -158,6 +158,16 @@ class Descent:
         return x - 0.5 / self.count * x
 
 
+# %% tags=["wrong"] says="Begin with what it is to stay"
+class Descent:
+    def __init__(self):
+        self.count = 0
+
+    def step(self, x):
+        self.count = torch.tensor(1) + self.count
+        return x - 0.5 / self.count * x
+
+
 # %% tags=["wrong"] says="takes a number out of a tensor"
 class Descent:
     def __init__(self):
@@ -273,6 +283,10 @@ check("05.3")
 # - text = value.get("__name__", "globals()") if isinstance(value, dict) else f"object_at_{id(value):x}"
 # + text = value.get("__name__", "globals()") if isinstance(value, dict) else "object"
 
+# %% tags=["wrong"] step="05.3" says="Equal is not one"
+# - text = value.get("__name__", "globals()") if isinstance(value, dict) else f"object_at_{id(value):x}"
+# + text = value.get("__name__", "globals()") if isinstance(value, dict) else repr(value)
+
 # %% tags=["wrong"] step="05.3" says="A path holds no value"
 # - return Source(f"{self}[{key!r}]", lambda frame: self.find(frame)[key])
 # + found = []
@@ -383,6 +397,10 @@ check("05.5")
 # - return self.remember(remade(value, part, lambda mine: self.remember(mine, value, source)), value, source)
 # + return self.remember(remade(value, part, lambda mine: mine), value, source)
 
+# %% tags=["wrong"] step="05.5" says="whoever meets x in it gets that one"
+# - return self.remember(remade(value, part, lambda mine: self.remember(mine, value, source)), value, source)
+# + return self.remember(remade(value, part, lambda mine: self.remember(value, value, source) and mine), value, source)
+
 # %% tags=["wrong"] step="05.5" says="Whatever was read is remembered"
 # - return self.remember(remade(value, part, lambda mine: self.remember(mine, value, source)), value, source)
 # + return remade(value, part, lambda mine: self.remember(mine, value, source))
@@ -481,6 +499,10 @@ check("05.6")
 # -     by = (value.__code__, value.__globals__) if kind is types.FunctionType else (value,)
 # +     by = (value,)
 
+# %% tags=["wrong"] step="05.6" says="The same code in another module"
+# -     by = (value.__code__, value.__globals__) if kind is types.FunctionType else (value,)
+# +     by = (value.__code__,) if kind is types.FunctionType else (value,)
+
 # %% tags=["wrong"] step="05.6" says="even if the class is derived"
 # - return "type({0}) is {1}", kind.__name__, kind
 # + return "type({0}) is {1}", kind.__mro__[-2].__name__
@@ -522,6 +544,10 @@ check("05.7")
 # %% tags=["wrong"] step="05.7" says="Remember the trace's list before its items are read"
 # - mine = () if kind is tuple else remember(kind())  # before its items: it may lie in itself
 # + mine = kind()
+
+# %% tags=["wrong"] step="05.7" says="Remember the trace's dictionary before its items are read"
+# - mine = () if kind is tuple else remember(kind())  # before its items: it may lie in itself
+# + mine = remember([]) if kind is list else kind()
 
 # %% tags=["wrong"] step="05.7" says="What the program owns must stay as it is"
 # - mine = () if kind is tuple else remember(kind())  # before its items: it may lie in itself
@@ -594,6 +620,12 @@ check("05.8")
 # %% tags=["wrong"] step="05.8" says="its `enabled` is False"
 # - return [(type(layer), getattr(layer, "enabled", True)) for layer in STACK]
 # + return [(type(layer), True) for layer in STACK]
+
+# %% tags=["wrong"] step="05.8" says="compare the types themselves"
+# - return [(type(layer), getattr(layer, "enabled", True)) for layer in STACK]
+# + return [(type(layer).__name__, getattr(layer, "enabled", True)) for layer in STACK]
+# - guards.require(f"the layers are {[kind.__name__ for kind, _ in now]}", lambda frame: layers() == now)
+# + guards.require("the layers are the same", lambda frame: layers() == now)
 
 # %% tags=["wrong"] step="05.8" says="compare types, not layers"
 # - return [(type(layer), getattr(layer, "enabled", True)) for layer in STACK]
@@ -728,10 +760,10 @@ check("05.10")
 # number of the call that is traced, and `batch.require(text, holds)` adds a guard: `holds(number)` must be true at a later
 # call. All operators come to two methods. `calculate("add", x, y)` asks `EXACT["add"]`, which gives a pair or None; where it
 # is None, or a number is a float, the numbers of now are calculated with. `compare("lt", other)` compares the difference with 0. `times * s0 + plus`
-# goes one way all the time: if it is on that side at 2, the answer is known. If not, it is asked with the number of now, and
-# required: `s0 < 10` was true, and must be true again. And what asks for the number itself, `__index__`, gets it; then s0 must
-# stay what it is now. So any program is traced, and no answer is wrong: at worst, the version is for one batch. With what is
-# none of `NUMBERS`, both give `NotImplemented`.
+# goes one way all the time: if it is on that side at 2, the answer is known; exactly 0 at 2 is on neither side. If not, it is
+# asked with the number of now, and required: `s0 < 10` was true, and must be true again. And what asks for the number itself,
+# `__index__`, gets it; then s0 must stay what it is now. So any program is traced, and no answer is wrong: at worst, the
+# version is for one batch. With what is none of `NUMBERS`, both give `NotImplemented`.
 
 
 # %% step="05.11"
@@ -766,6 +798,10 @@ check("05.11")
 # - if times == 0 or times * (2 * times + plus) > 0:
 # + if times == 0 or 2 * times + plus > 0:
 
+# %% tags=["wrong"] step="05.11" says="Exactly 0 at 2 is on neither side"
+# - if times == 0 or times * (2 * times + plus) > 0:
+# + if times == 0 or times * (2 * times + plus) >= 0:
+
 # %% tags=["wrong"] step="05.11" says="The same answers must come again"
 # - self.batch.require(text, lambda now: ask(times * now + plus, 0) == answer)
 # + self.batch.require(text, lambda now: now == self.batch.now)
@@ -792,10 +828,10 @@ check("05.11")
 #   `requires_grad` is True. There is one
 #   s0, so they must have the first size of those before; and it is 2 at least, for 1 broadcasts. After x of (7, 3): y of (7,) is
 #   dynamic, y of (3, 7) isn't.
-# - `with_batch(guards, source, tensor)`: the tensor with `Size(guards.batch)` as its first size. For the first one it makes
-#   `guards.batch`, and `guards.batch_in`, a function that finds the number in the frame of a call; what is required of the batch is
-#   a guard on that number, and `s0 >= 2` is the first. That this tensor's first size is s0 is a guard, too. Of x of (7, 3) the
-#   example has sizes (s0, 3), and the guards are `s0 >= 2` and `x.sizes[0] == s0`.
+# - `with_batch(guards, source, tensor)`: the tensor with `Size(guards.batch)` as its first size, and with its `requires_grad`.
+#   For the first one it makes `guards.batch`, and `guards.batch_in`, a function that finds the number in the frame of a call;
+#   what is required of the batch is a guard on that number, and `s0 >= 2` is the first. That this tensor's first size is s0
+#   is a guard, too. Of x of (7, 3) the example has sizes (s0, 3), and the guards are `s0 >= 2` and `x.sizes[0] == s0`.
 
 
 # %% step="05.12"

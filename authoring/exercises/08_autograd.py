@@ -160,15 +160,16 @@ check("08.3")
 # %% [markdown]
 # ## 08.4 The tape is a layer
 #
-# Write `Tape`, a `Layer`. `call(op, args)`: the parents are the histories of the arguments that are tensors, None for others,
+# Write `Tape`, a `Layer`. In `call(op, args)` it passes the op on with `op(*args)`, which asks the layers below: while a
+# layer answers, it isn't on the stack. The parents are the histories of the arguments that are tensors, None for others,
 # and all None if `enabled` is False. If one has a history and the op a rule, the call is noted: the result `requires_grad`, and
 # its `grad_fn` is a `Note`; but only if its dtype is a float (`out.dtype.kind == "f"`). Every result gets `out.since`, the
 # version of its storage; but a `Write` that is not noted, in `no_grad` say, leaves it as it was: a history that lacked a
 # write lacks it still.
 #
-# A `Write` that is noted, `copy_(x, y)`, has x for its result. It is a RuntimeError if x is a leaf. The new history of x has y for
-# its only parent; there is none, and x requires no gradient, if y has no history. And the version is also noted in
-# `x.storage.noted`, unless x is a fake.
+# A `Write` that is noted, `copy_(x, y)`, has x for its result. It is a RuntimeError if x is a leaf, and then nothing is
+# written. The new history of x has y for its only parent; there is none, and x requires no gradient, if y has no history. And
+# the version is also noted in `x.storage.noted`, unless x is a fake.
 
 # %% step="08.4"
 class Tape(Layer):
@@ -193,6 +194,12 @@ check("08.4")
 
 # %% tags=["wrong"] step="08.4" says="x is what the gradient is asked for"
 # -         ops.ensure(not (noted and writes and parents[0] is args[0]), "a leaf that requires grad: write in no_grad()")
+
+# %% tags=["wrong"] step="08.4" says="Refuse before the op is passed on"
+# -         ops.ensure(not (noted and writes and parents[0] is args[0]), "a leaf that requires grad: write in no_grad()")
+# -         out = op(*args)
+# +         out = op(*args)
+# +         ops.ensure(not (noted and writes and parents[0] is args[0]), "a leaf that requires grad: write in no_grad()")
 
 # %% tags=["wrong"] step="08.4" says="What was there before is overwritten"
 # -             parents = [None, parents[1]] if writes else parents  # what is overwritten does not count
@@ -351,6 +358,13 @@ check("08.7")
 # -     gradients[node] = gradients[node] + grad if node in gradients else grad
 # +     gradients[node] = grad
 
+# %% tags=["wrong"] step="08.7" says="changes what others have"
+# -     gradients[node] = gradients[node] + grad if node in gradients else grad
+# +     if node in gradients:
+# +         gradients[node] += grad
+# +     else:
+# +         gradients[node] = grad
+
 # %% tags=["wrong"] step="08.7" says="Nothing had come before"
 # -     gradients[node] = gradients[node] + grad if node in gradients else grad
 # +     gradients[node] = gradients[node] + grad
@@ -403,12 +417,12 @@ check("08.8")
 # %% [markdown]
 # ## 08.9 What users call
 #
-# `backward(loss, grad)`: without a given gradient the loss must be one number (`ones` checks that, with a RuntimeError), and it
-# must require grad. It adds to the `grad` of each leaf, in `no_grad`. What arrives may arrive at several leaves, of x + y say; each `grad`
-# is a memory of its own, so it begins with a copy (`ops.clone`). `grad(function)` gives the function's gradient in
-# its first argument, and it can be derived again: with a `Tape()` of its own (under vmap, in lesson 10, it will see single
-# examples), in `enable_grad`, on a copy of x that requires grad, and with `keep`. A function that does not depend on x has
-# gradient zero.
+# `backward(loss, grad)`: without a given gradient the loss must be one number, of sizes (), (1,) or (1, 1)
+# (`ones` checks that, with a RuntimeError), and it must require grad. It adds to the `grad` of each leaf, in `no_grad`. What
+# arrives may arrive at several leaves, of x + y say; each `grad` is a memory of its own, so it begins with a copy
+# (`ops.clone`). `grad(function)` gives the function's gradient in its first argument, and it can be derived again: with a
+# `Tape()` of its own (under vmap, in lesson 10, it will see single examples), in `enable_grad`, on a copy of x that requires
+# grad, and with `keep`. A function that does not depend on x has gradient zero.
 
 # %% step="08.9"
 def ones(loss):
@@ -458,6 +472,10 @@ if passed("08.9"):
 
 # %% tags=["wrong"] step="08.9" says="Of two, there are two"
 # -     ops.ensure(loss.numel() == 1, f"a gradient is of one number, this tensor has sizes {loss.sizes}")
+
+# %% tags=["wrong"] step="08.9" says="One number is one, in however many brackets"
+# -     ops.ensure(loss.numel() == 1, f"a gradient is of one number, this tensor has sizes {loss.sizes}")
+# +     ops.ensure(loss.sizes == (), f"a gradient is of one number, this tensor has sizes {loss.sizes}")
 
 # %% tags=["wrong"] step="08.9" says="It has no history of its own"
 # -     with no_grad():

@@ -45,7 +45,7 @@ def broadcast_sizes(*shapes):
     >>> broadcast_sizes((3, 1), (4,), ())
     (3, 4)
     """
-    result = [1] * max(len(sizes) for sizes in shapes)
+    result = [1] * max((len(sizes) for sizes in shapes), default=0)
     for sizes in shapes:
         for dim, size in enumerate(sizes, len(result) - len(sizes)):
             if result[dim] == 1:

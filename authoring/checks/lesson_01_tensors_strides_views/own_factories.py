@@ -25,6 +25,9 @@ OWN_FACTORIES = Step(
 )
 SECTION = "A tensor is a line"
 SHARING = "One line, many readers"
+ONE_DIMENSION = (
+    "A number has no dimension: its sizes are (). np.ascontiguousarray makes (1,) of it: take the shape before that."
+)
 
 
 def judge(said: str, got: Any, sizes: Any, dtype: Any, numbers: Any, why: str) -> None:
@@ -32,6 +35,7 @@ def judge(said: str, got: Any, sizes: Any, dtype: Any, numbers: Any, why: str) -
         raise WrongAnswer(f"{said}: expected a tensor, got {got!r}", why)
     found = (got.sizes, str(got.dtype), outcome(got.tolist, ()))
     if found != (sizes, dtype, numbers):
+        why = ONE_DIMENSION if (sizes, got.sizes) == ((), (1,)) else why
         raise WrongAnswer(f"{said}: expected sizes, dtype, numbers {(sizes, dtype, numbers)}, got {found}", why)
 
 
@@ -85,7 +89,8 @@ def _(mini: Any) -> None:
     why = "The storage must be flat and without gaps, since the layout is dense; NumPy's reshape(-1) alone keeps gaps."
     for said, array in arrays.items():
         got = outcome(mini.tensor.from_numpy, (array,))
-        judge(f"from_numpy({said}), a = np.arange(6)", got, array.shape, "int64", array.tolist(), why)
+        given = "" if array.ndim == 0 else ", a = np.arange(6)"
+        judge(f"from_numpy({said}){given}", got, array.shape, "int64", array.tolist(), why)
 
 
 @OWN_FACTORIES.case("fake: sizes without memory", points=1, section=SECTION)

@@ -56,7 +56,7 @@ def numpys(*shapes: Ints) -> Ints | str:
 
 def columns(shapes: tuple[Ints, ...], left: bool = False) -> list[Ints]:
     """The sizes that meet in each dimension."""
-    longest = max(map(len, shapes))
+    longest = max(map(len, shapes), default=0)
     ones = [(1,) * (longest - len(sizes)) for sizes in shapes]
     padded = [sizes + more if left else more + sizes for sizes, more in zip(shapes, ones, strict=True)]
     return list(zip(*padded, strict=True))
@@ -117,3 +117,7 @@ def _(mini: Any) -> None:
     pairs = sorted(itertools.product(shapes, repeat=2), key=lambda pair: sum(map(len, pair)))
     why = "Aligned at the right, sizes are equal or one of them is 1; the result has as many as the longest shape."
     agree(or_any, numpys, [*pairs, ((3, 1), (4,), ()), ((1, 1), (3, 1), (1, 4))], BROADCAST_MISTAKES, why)
+    none = (
+        "Any number of shapes may be none: nothing is stretched, and the sizes are (). max of nothing needs a default."
+    )
+    agree(or_any, numpys, [()], why=none)

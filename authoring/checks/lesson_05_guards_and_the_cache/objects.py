@@ -90,19 +90,22 @@ def _(mini: Any) -> None:
         )
 
 
-@OBJECTS.case("a list that lies in itself", points=1, section=SECTION)
+@OBJECTS.case("a list or dictionary that lies in itself", points=1, section=SECTION)
 def _(mini: Any) -> None:
     value: list[Any] = [1]
     value.append(value)
-    try:
-        _, _, used = read(mini, x=value)
-    except RecursionError:
-        raise WrongAnswer(
-            "x = [1, x]: reading it never ends",
-            "Remember the trace's list before its items are read. Then it is met a second time, and known.",
-        ) from None
-    if used["x"][1] is not used["x"]:
-        raise WrongAnswer("x = [1, x]: the trace's list does not lie in itself", "One object is one object.")
+    table: dict[int, Any] = {}
+    table[1] = table
+    for text, kind, itself in (("x = [1, x]", "list", value), ("x = {1: x}", "dictionary", table)):
+        try:
+            _, _, used = read(mini, x=itself)
+        except RecursionError:
+            raise WrongAnswer(
+                f"{text}: reading it never ends",
+                f"Remember the trace's {kind} before its items are read. Then it is met a second time, and known.",
+            ) from None
+        if used["x"][1] is not used["x"]:
+            raise WrongAnswer(f"{text}: the trace's {kind} does not lie in itself", "One object is one object.")
 
 
 def noting(items: list[Any]) -> Callable[[Any], Any]:

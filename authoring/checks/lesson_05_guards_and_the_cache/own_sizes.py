@@ -51,6 +51,8 @@ def judge(mini: Any, name: str, now: int, formula: tuple[int, int], other: int) 
             why = "What was said must be right for each batch of which holds what was required."
             if name in ORDER:
                 why = "A formula may fall as s0 grows: its answer is known only if it is on that side at 2 already."
+                if 2 * formula[0] + formula[1] == other:
+                    why = "Exactly 0 at 2 is on neither side: ask with the number of now, and require the answer."
             raise WrongAnswer(f"{what}, gave {got!r}: for s0 = {s0} it is {expected}", why)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import types
 from typing import Any
 
 from minitorch_compile.course.checking.exercise import WrongAnswer, outcome
@@ -50,6 +51,7 @@ def other_relu() -> Any:
 
 
 namesake = other_relu()
+elsewhere = types.FunctionType(relu.__code__, {"__builtins__": {}}, "relu")
 WORLDS: list[tuple[Any, Any, bool, str]] = [
     ([1, 2], [1, 2], True, "An equal list holds equal things."),
     ([1, 2], [1, 2, 3], False, "A longer list begins in the same way: its length must be guarded, too."),
@@ -69,6 +71,7 @@ DERIVED = "An object of another class has other methods, even if the class is de
 AGAIN = (
     "A `def` in a function makes a new one at each call: it is the same function, made anew, if its code is the same."
 )
+ELSEWHERE = "The same code in another module reads other globals: the id of its __globals__ belongs to it."
 ONE = "A class, a module, a function at the outermost level: the program means this very one."
 
 
@@ -90,6 +93,7 @@ def _(mini: Any) -> None:
         judge_worlds(mini, {"x": before}, {"x": after}, False, ONE)
     judge_worlds(mini, {"x": Model()}, {"x": type("Model", (), {})()}, False, NAMESAKE)
     judge_worlds(mini, {"x": relu}, {"x": namesake}, False, NAMESAKE)
+    judge_worlds(mini, {"x": relu}, {"x": elsewhere}, False, ELSEWHERE)
 
 
 @READ_THROUGH.case("a function made anew", points=1, section=SECTION)

@@ -140,10 +140,13 @@ def _(mini: Any) -> None:
     itself: list[Any] = [1]
     itself.append(itself)
     try:
-        guards, _, _ = read(mini, x=itself)
+        guards, _, used = read(mini, x=itself)
     except RecursionError:
         early = "What `remember` is called with is remembered at once: self.remember(mine, value, source)."
         raise WrongAnswer("x = [1, x]: reading it never ends", early) from None
+    if used["x"][1] is not used["x"]:
+        own = "`remember` is called with the trace's own list: whoever meets x in it gets that one, not the program's."
+        raise WrongAnswer("x = [1, x]: the trace's list does not lie in itself", own)
     filled = "text.format(source, *seen) is the guard's text."
     expect("x = [1, x]: the first guard", "type(x) is list and len(x) == 2", str(guards[0]), filled)
     keyed = "A dictionary's key is no item: of a step 'key' `part` gives the key as it is, and requires nothing."

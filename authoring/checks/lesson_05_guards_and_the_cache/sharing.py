@@ -115,6 +115,12 @@ def _(mini: Any) -> None:
                 "the trace had one layer, now there are two of this type, and all guards hold",
                 "Two transforms, one in the other, are another program: a list has each as often as it is there.",
             )
+    with type("Switch", (Switch,), {})():
+        if guards.first_failing(frame) is None:
+            raise WrongAnswer(
+                "a layer of another class that is named Switch, too, is in its place, and all guards hold",
+                "Two classes may have one name: compare the types themselves. Names are for the guard's text.",
+            )
     with Switch():
         if guards.first_failing(frame) is not None:
             raise WrongAnswer(

@@ -110,7 +110,8 @@ def _(mini: Any) -> None:
     one, other = (type("Same", (), {}) for _ in range(2))
     named = "Two classes may have one name, and are two: of an object that is no dictionary, tell the id."
     unnamed = "By their text one sees whether two paths are the same: of an object without a name, tell the id."
-    for pair, why in ((([1], [2]), unnamed), ((one, other), named)):
+    equal = "Equal is not one: repr tells what an object holds, which may change. Its id tells which one it is."
+    for pair, why in ((([1], [2]), unnamed), (([1], [1]), equal), ((one, other), named)):
         first, second = (f"{path(mini, ('fixed', value), ('item', 0))}" for value in pair)
         if first == second:
             raise WrongAnswer(f"two fixed objects, {pair[0]} and {pair[1]}, have the same text {first!r}", why)

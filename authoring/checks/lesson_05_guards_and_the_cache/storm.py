@@ -25,6 +25,8 @@ STORM = Exercise(
 )
 SECTION = "Storms and the limit"
 STEPS = 30
+LIMIT = 8
+"""So many versions are made of what never holds again."""
 
 
 def reference(steps: int) -> tuple[list[float], int]:
@@ -106,6 +108,12 @@ def _(answer: Any) -> None:
         raise WrongAnswer(
             fact,
             f"The line `{breaks[0].line}` takes a number out of a tensor, so the graph breaks there. Keep tensors.",
+        )
+    if 1 < watching.made < LIMIT:
+        raise WrongAnswer(
+            fact,
+            "What the first version had read was something else later: a counter, say, that begins as a Python number"
+            " and becomes a tensor. Begin with what it is to stay.",
         )
     if watching.made > 1:
         raise WrongAnswer(

@@ -39,6 +39,17 @@ def _(mini: Any) -> None:
     tried("add_to({a: 3, b: 5}, a, 4)", "", mini.tape.add_to, gradients, "a", 4)
     why = "What is used twice gets a gradient from each use: add them."
     expect("add_to with a and 3, with b and 5, with a and 4", {"a": 7, "b": 5}, gradients, why)
+    arrived, gradients = mini.tensor.tensor([1.0]), {}
+    for node in ("a", "b", "a"):
+        tried(f"add_to(gradients, {node}, g), g a tensor", "", mini.tape.add_to, gradients, node, arrived)
+    got = {node: grad.tolist() for node, grad in gradients.items()} | {"g": arrived.tolist()}
+    one = "One tensor had come to both: += writes into it, and changes what others have. A sum is a new tensor."
+    expect(
+        "add_to with a and g, with b and g, with a and g, a tensor [1.0]",
+        {"a": [2.0], "b": [1.0], "g": [1.0]},
+        got,
+        one,
+    )
 
 
 @NODE_ORDER.case("the latest comes next", points=2, section=SECTION)

@@ -99,6 +99,8 @@ def _(mini: Any) -> None:
     x, y = tensor([1.0], requires_grad=True), tensor([5.0], requires_grad=True)
     why = "x is what the gradient is asked for, a leaf. Written to, it would no longer be what was computed with."
     must_raise("x requires grad: x.copy_(2)", why, ops.copy_, x, tensor([2.0]))
+    early = "Refuse before the op is passed on: whoever catches the error has the leaf as it was."
+    expect("x = [1], a leaf; after x.copy_(2) was refused: x", [1.0], x.tolist(), early)
     z = ops.mul(x, 2)
     returned = tried("z = x * 2; z.copy_(y)", "", ops.copy_, z, y)
     if returned is not z or z.tolist() != [5.0]:

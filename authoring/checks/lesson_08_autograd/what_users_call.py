@@ -45,6 +45,12 @@ def _(mini: Any) -> None:
         raise WrongAnswer("x.grad requires grad", "It has no history of its own: backward walks in no_grad.")
     tape.backward(ops.sum(ops.mul(x, 10)))
     expect("then (x * 10).sum().backward()", [12.0, 14.0], x.grad.tolist(), "A gradient is added to what is there.")
+    single = tensor([3.0], requires_grad=True)
+    brackets = (
+        "One number is one, in however many brackets: count with numel(). The walk begins with ones of its sizes."
+    )
+    tried("z = [3]: (z * 2).backward()", brackets, tape.backward, ops.mul(single, 2), about=RuntimeError)
+    expect("z = [3]; (z * 2).backward(): z.grad", [2.0], single.grad.tolist(), brackets)
     y = tensor([1.0, 2.0], requires_grad=True)
     given = "A gradient may be given: backward(loss, gradient)."
     tried("(y * 3).backward(tensor([1.0, 10.0]))", given, tape.backward, ops.mul(y, 3), tensor([1.0, 10.0]))
