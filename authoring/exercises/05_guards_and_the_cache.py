@@ -503,6 +503,10 @@ check("05.6")
 # -     by = (value.__code__, value.__globals__) if kind is types.FunctionType else (value,)
 # +     by = (value.__code__,) if kind is types.FunctionType else (value,)
 
+# %% tags=["wrong"] step="05.6" says="module's name is no module"
+# -     by = (value.__code__, value.__globals__) if kind is types.FunctionType else (value,)
+# +     by = (value.__code__, value.__module__) if kind is types.FunctionType else (value,)
+
 # %% tags=["wrong"] step="05.6" says="even if the class is derived"
 # - return "type({0}) is {1}", kind.__name__, kind
 # + return "type({0}) is {1}", kind.__mro__[-2].__name__

@@ -417,12 +417,12 @@ check("08.8")
 # %% [markdown]
 # ## 08.9 What users call
 #
-# `backward(loss, grad)`: without a given gradient the loss must be one number, of sizes (), (1,) or (1, 1)
-# (`ones` checks that, with a RuntimeError), and it must require grad. It adds to the `grad` of each leaf, in `no_grad`. What
-# arrives may arrive at several leaves, of x + y say; each `grad` is a memory of its own, so it begins with a copy
-# (`ops.clone`). `grad(function)` gives the function's gradient in its first argument, and it can be derived again: with a
-# `Tape()` of its own (under vmap, in lesson 10, it will see single examples), in `enable_grad`, on a copy of x that requires
-# grad, and with `keep`. A function that does not depend on x has gradient zero.
+# `backward(loss, grad)`: without a given gradient the loss must be one number, of sizes (), (1,) or (1, 1) (`ones` checks
+# that, with a RuntimeError, and gives 1 of its sizes and dtype), and it must require grad. It adds to the `grad` of each
+# leaf, in `no_grad`. What arrives may arrive at several leaves, of x + y say; each `grad` is a memory of its own, so it
+# begins with a copy (`ops.clone`). `grad(function)` gives the function's gradient in its first argument, and it can be
+# derived again: with a `Tape()` of its own (under vmap, in lesson 10, it will see single examples), in `enable_grad`, on a
+# copy of x that requires grad, and with `keep`. A function that does not depend on x has gradient zero.
 
 # %% step="08.9"
 def ones(loss):
@@ -476,6 +476,10 @@ if passed("08.9"):
 # %% tags=["wrong"] step="08.9" says="One number is one, in however many brackets"
 # -     ops.ensure(loss.numel() == 1, f"a gradient is of one number, this tensor has sizes {loss.sizes}")
 # +     ops.ensure(loss.sizes == (), f"a gradient is of one number, this tensor has sizes {loss.sizes}")
+
+# %% tags=["wrong"] step="08.9" says="has the dtype of the loss"
+# -     return full(loss.sizes, 1, loss.dtype)
+# +     return full(loss.sizes, 1.0, "float64")
 
 # %% tags=["wrong"] step="08.9" says="It has no history of its own"
 # -     with no_grad():

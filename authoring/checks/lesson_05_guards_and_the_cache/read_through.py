@@ -51,7 +51,8 @@ def other_relu() -> Any:
 
 
 namesake = other_relu()
-elsewhere = types.FunctionType(relu.__code__, {"__builtins__": {}}, "relu")
+elsewhere = types.FunctionType(relu.__code__, {"__name__": "another module"}, "relu")
+reloaded = types.FunctionType(relu.__code__, {"__name__": __name__}, "relu")
 WORLDS: list[tuple[Any, Any, bool, str]] = [
     ([1, 2], [1, 2], True, "An equal list holds equal things."),
     ([1, 2], [1, 2, 3], False, "A longer list begins in the same way: its length must be guarded, too."),
@@ -72,6 +73,7 @@ AGAIN = (
     "A `def` in a function makes a new one at each call: it is the same function, made anew, if its code is the same."
 )
 ELSEWHERE = "The same code in another module reads other globals: the id of its __globals__ belongs to it."
+RELOADED = "A module's name is no module: where it was loaded anew, its functions read other globals of the same name."
 ONE = "A class, a module, a function at the outermost level: the program means this very one."
 
 
@@ -94,6 +96,7 @@ def _(mini: Any) -> None:
     judge_worlds(mini, {"x": Model()}, {"x": type("Model", (), {})()}, False, NAMESAKE)
     judge_worlds(mini, {"x": relu}, {"x": namesake}, False, NAMESAKE)
     judge_worlds(mini, {"x": relu}, {"x": elsewhere}, False, ELSEWHERE)
+    judge_worlds(mini, {"x": relu}, {"x": reloaded}, False, RELOADED)
 
 
 @READ_THROUGH.case("a function made anew", points=1, section=SECTION)

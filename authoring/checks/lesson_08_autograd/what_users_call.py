@@ -51,6 +51,10 @@ def _(mini: Any) -> None:
     )
     tried("z = [3]: (z * 2).backward()", brackets, tape.backward, ops.mul(single, 2), about=RuntimeError)
     expect("z = [3]; (z * 2).backward(): z.grad", [2.0], single.grad.tolist(), brackets)
+    alone = tensor(3.0, requires_grad=True)
+    tried("z = tensor(3.0, requires_grad=True): z.backward()", "", tape.backward, alone)
+    dtype = "The gradient with which a walk begins has the dtype of the loss: here nothing turns it into another."
+    expect("z.backward(), z a leaf itself: the dtype of z.grad", "float32", str(alone.grad.dtype), dtype)
     y = tensor([1.0, 2.0], requires_grad=True)
     given = "A gradient may be given: backward(loss, gradient)."
     tried("(y * 3).backward(tensor([1.0, 10.0]))", given, tape.backward, ops.mul(y, 3), tensor([1.0, 10.0]))
