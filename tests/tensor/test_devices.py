@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import minitorch_compile as torch
@@ -108,3 +109,12 @@ def test_inside_a_device_new_tensors_are_made_there() -> None:
         assert not torch.zeros(2, device="cpu").is_meta
         assert not torch.zeros_like(x).is_meta and not (x + 1).is_meta
     assert not torch.zeros(2).is_meta
+
+
+@pytest.mark.parametrize("convert", [torch.as_tensor, torch.asarray])
+@pytest.mark.parametrize("data", [np.ones(2), torch.ones(2), [1.0], 2.0], ids=["array", "tensor", "list", "number"])
+@pytest.mark.parametrize("dtype", [None, torch.float16])
+def test_inside_a_device_what_is_converted_goes_there(convert: Any, data: Any, dtype: Any) -> None:
+    """All of them, as in PyTorch; arrays and tensors stayed where they were."""
+    with torch.device("meta"):
+        assert convert(data, dtype=dtype).device.type == "meta"

@@ -20,7 +20,7 @@ import numpy as np
 
 from minitorch_compile.tensor.dispatch.dispatch import converted_by_modes
 from minitorch_compile.tensor.dispatch.tensor_options import on_device, with_options
-from minitorch_compile.tensor.memory.device import entered
+from minitorch_compile.tensor.memory.device import CPU, entered
 from minitorch_compile.tensor.memory.typed_storage import UntypedStorage
 from minitorch_compile.tensor.numerics.dtype import (
     FLOATING,
@@ -83,13 +83,16 @@ def from_numpy(ndarray: np.ndarray) -> Any:
 
 def as_tensor(data: Any, dtype: dtype | None = None, device: Any = None) -> Any:
     """A tensor that shares memory with `data` if it is a tensor or an array, also another library's on a GPU, and
-    neither `dtype` nor `device` is to change; else a copy, as torch.tensor() makes it.
+    neither `dtype` nor `device` (without one, that of a `with torch.device(...)` around) is to change; else a copy,
+    as torch.tensor() makes it.
 
     >>> x = torch.ones(2)
     >>> torch.as_tensor(x) is x, torch.as_tensor([1, 2])
     (True, tensor([1, 2]))
     """
     asked = None if dtype is None else _checked("as_tensor", dtype)
+    if device is None and entered.devices:
+        device = entered.devices[-1]
     if isinstance(data, TensorBase):
         return data.to(device, asked)  # type: ignore[attr-defined]
     if isinstance(data, np.ndarray) and (asked is None or asked.numpy == data.dtype):
@@ -120,7 +123,7 @@ def asarray(
     obj = np.asarray(obj) if isinstance(obj, UntypedStorage) else obj
     shareable = isinstance(obj, (TensorBase, np.ndarray))
     result = as_tensor(obj, dtype, device)
-    shared = shareable and _first_byte(result) == _first_byte(obj)
+    shared = shareable and _first_byte(result) == _first_byte(obj) is not None
     if copy is False and not shared:
         raise ValueError(f"asarray: can't share memory with {type(obj).__name__} in this dtype; leave out copy=False")
     if copy and shared:
@@ -132,7 +135,10 @@ def asarray(
     return result
 
 
-def _first_byte(data: Any) -> int:
+def _first_byte(data: Any) -> int | None:
+    """Where it begins in main memory; None if it isn't there."""
+    if isinstance(data, TensorBase) and (data.is_fake or data.device is not CPU):
+        return None
     array = data.array if isinstance(data, TensorBase) else data
     return int(array.__array_interface__["data"][0])
 

@@ -111,5 +111,6 @@ def isin(
     elements: Tensor | Scalar, test_elements: Tensor | Scalar, *, assume_unique: bool = False, invert: bool = False
 ) -> Any:
     """Where an element is among the test elements, or isn't if `invert`. Either may be a number."""
-    found = isin_elements(as_tensor(elements), as_tensor(test_elements))
+    given = [x if isinstance(x, TensorBase) else as_tensor(x) for x in (elements, test_elements)]
+    found = isin_elements(*given)
     return ~found if invert else found
