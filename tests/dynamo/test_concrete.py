@@ -80,9 +80,10 @@ def test_a_module_runs_in_its_namespace(name):
     assert [interpreted[key] for key in plain] == [run[key] for key in plain]
 
 
-def test_lines_at_the_prompt_show_their_values():
+def test_lines_at_the_prompt_show_their_values(monkeypatch):
     def shown(run):
-        names = {"__builtins__": {**vars(builtins)}}
+        monkeypatch.setattr(builtins, "_", "nothing shown yet", raising=False)  # where the prompt keeps what it showed
+        names = {"__builtins__": builtins}
         return [observe(lambda: run(compile(line, "prompt", "single"), names)) for line in PROMPTS.values()]
 
     assert shown(interpret) == shown(exec)
