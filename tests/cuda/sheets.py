@@ -27,7 +27,7 @@ from tests.battery.sheet import FOLDER, Call, calls_of
 ROUNDING = {"float16": 2.0**-10, "bfloat16": 2.0**-7}  # how far apart neighbouring numbers are
 
 # What says itself where a tensor is.
-ABOUT_DEVICES = ("get_device", ".device", "is_cuda", "is_cpu")
+ABOUT_DEVICES = ("get_device", ".device", "is_cuda", "is_cpu", ".type()")
 
 
 def cases(sheets: list[str], every: int = 1) -> Iterator[tuple[Call, str, bool]]:
