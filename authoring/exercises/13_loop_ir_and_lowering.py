@@ -150,7 +150,8 @@ def pad(graph, x, low, high, value):
 #
 # Each of these is meant to be the lowering of the operation in its docstring, and each is right for many arguments. For each,
 # find arguments for which it gives something else, or loads from outside of x. Put them into `faults`, as tuples: float32
-# tensors first, then the rest as the docstring has it. `computed(transposed, x, (1, 0))` tells you what a lowering gives.
+# tensors first (a vector has at least one element), then the rest as the docstring has it. `computed(transposed, x, (1, 0))`
+# tells you what a lowering gives.
 
 
 # %%
@@ -353,6 +354,11 @@ check("13.4")
 # -         return Index({atom: count * n for atom, count in self.terms}, self.constant * n)
 # +         return Index({atom: count * n for atom, count in self.terms}, self.constant)
 
+# %% tags=["wrong"] step="13.4" says="both must be by the same n"
+# -                 quotient = Atom("//", rest.of, rest.n)
+# -                 if (quotient, count * rest.n) in self.terms:
+# +                 for quotient in [a for a, m in self.terms if (a.op, a.of, m) == ("//", rest.of, count * rest.n)]:
+
 # %% tags=["wrong"] step="13.4" says="may be there several times"
 # -                     return Index(others, self.constant) + rest.of * count
 # +                     return Index(others, self.constant) + rest.of
@@ -425,7 +431,8 @@ check("13.5")
 # Count the elements of a tensor through, row by row: `flatten(index, sizes)` is the position of the one at `index`, and
 # `split(flat, sizes)` is the index of the one at a position. Both take and give formulas. A reshape is the one after the other.
 # The first index needs no remainder: it is what is left, whatever the first size is. A size may be 0: then there is nothing to
-# find, but the loop over it is lowered like any other, so `split` must give some formulas.
+# find, but the loop over it is lowered like any other, so `split` must not divide by it: its index is the whole position that is left,
+# and what is left stays as it is. (Any formula would do, since nobody asks for the element.)
 
 
 # %% step="13.6"
@@ -680,6 +687,10 @@ check("13.10")
 # -     if op.floats and common.kind != "f":
 # -         common = value.dtype
 
+# %% tags=["wrong"] step="13.10" says="NumPy's rules aren't ours"
+# -     common = ops.promote(*[fake((), arg.dtype) if isinstance(arg, Box) else arg for arg in mixed])
+# +     common = np.result_type(*[arg.dtype if isinstance(arg, Box) else arg for arg in mixed])
+
 # %% tags=["wrong"] step="13.10" says="has no say in the dtype"
 # -     wanted = [np.dtype(bool) if op is ops.where and i == 0 else common for i in range(len(args))]
 # +     wanted = [common for i in range(len(args))]
@@ -735,7 +746,8 @@ check("13.11")
 # `boxes`, the box of each node. Inputs are buffers x0, x1, ... of the value's sizes, dtype and layout, but with offset 0. Every
 # other node is lowered by `self.lower(node, args)`, which takes boxes in place of nodes. If a node is used more than once (each
 # argument counts, and each output) and `self.is_costly(box)`, then its box is `self.store(box)`. Each output's buffer is
-# `self.output(box)`. You write these four methods in the next steps.
+# `self.output(box)`; as `output` looks into `self.outputs` for what is given out already, append each before you ask for the next.
+# You write these four methods in the next steps.
 
 
 # %% step="13.12"
@@ -770,6 +782,15 @@ check("13.12")
 # %% tags=["wrong"] step="13.12" says="An output is a user, too"
 # -         uses = Counter([node for user in graph.nodes for node in user.inputs] + graph.outputs)
 # +         uses = Counter(node for user in graph.nodes for node in user.inputs)
+
+# %% tags=["wrong"] step="13.12" says="Each argument counts"
+# -         uses = Counter([node for user in graph.nodes for node in user.inputs] + graph.outputs)
+# +         uses = Counter([node for user in graph.nodes for node in set(user.inputs)] + graph.outputs)
+
+# %% tags=["wrong"] step="13.12" says="before the next output is asked for"
+# -         for node in graph.outputs:
+# -             self.outputs.append(self.output(self.boxes[node]))
+# +         self.outputs = [self.output(self.boxes[node]) for node in graph.outputs]
 
 # %% [markdown]
 # ## 13.13 What is stored
@@ -873,6 +894,10 @@ check("13.14")
 # -             if layout:
 # -                 return stored(buffer, layout)
 
+# %% tags=["wrong"] step="13.14" says="Of memory a regroup is a layout, too"
+# -             layout = layout.view(*args) if op is ops.regroup else op.kernel(layout, *args)
+# +             layout = None if op is ops.regroup else op.kernel(layout, *args)
+
 # %% tags=["wrong"] step="13.14" says="iota counts from its number on"
 # -             return Box(value.sizes, value.dtype, lambda h, index: h.index(index[0] + args[1], value.dtype))
 # +             return Box(value.sizes, value.dtype, lambda h, index: h.index(index[0], value.dtype))
@@ -909,6 +934,18 @@ check("13.15")
 # %% tags=["wrong"] step="13.15" says="put each in its place"
 # -             at = dict(zip([*kept, *dims], index, strict=True))
 # +             at = dict(enumerate(index))
+
+# %% tags=["wrong"] step="13.15" says="dims come in any order"
+# -             at = dict(zip([*kept, *dims], index, strict=True))
+# +             at = dict(zip([*kept, *sorted(dims)], index, strict=True))
+
+# %% tags=["wrong"] step="13.15" says="so do the sizes"
+# -         sizes, reduced = [tuple(x.sizes[d] for d in some) for some in (kept, dims)]
+# +         sizes, reduced = [tuple(x.sizes[d] for d in some) for some in (kept, sorted(dims))]
+
+# %% tags=["wrong"] step="13.15" says="then there is no call"
+# -             return element if x.dtype == value.dtype else h.call("to", [element], value.dtype, [x.dtype])
+# +             return h.call("to", [element], value.dtype, [x.dtype])
 
 # %% tags=["wrong"] step="13.15" says="has the sum's dtype"
 # -             return element if x.dtype == value.dtype else h.call("to", [element], value.dtype, [x.dtype])

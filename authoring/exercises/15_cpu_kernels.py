@@ -161,7 +161,8 @@ def total(lo, hi, x, out):
 # ## Your own stack: `mini/emit.py`
 #
 # Your lowering gives loops, and your fusion puts them into groups. This file turns a group into the text of a Python function
-# and that into machine code: after it, your own `compile` makes kernels. It imports your `fusion`, `index` and `interpreter`.
+# and that into machine code: after it, your own `compile` makes kernels. It imports from your
+# `fusion` (and by it `flatten` of 13.6, and `numel`, the product of sizes), `interpreter` (`Unsupported`) and `sizes` (`at`).
 # Its grown-up version is `inductor/codegen/shared/emit.py`, and `inductor/codegen/cpu/` around it.
 
 # %% [markdown]
@@ -316,8 +317,8 @@ check("15.5")
 # and their `buffers` in that order. Where a line speaks of `s0`, the batch of lesson 05, that is an argument, too, the last:
 # `arguments["s0"] = "s0"`. `argument(buffer)` notes a buffer and gives its name; Numba has no float16 on a CPU, so for
 # such a buffer it raises `Unsupported`, which says so. `write(w)`: a loop from `low` to `high`, over `i0` if the rows have one
-# dimension, else over `row`, from which a line each takes the indices: `i0 = row // 4 % 3`. Then `self.write_stage(w, stage)` for
-# all stages. The range itself is `self.row_range`: on a GPU it will be another one.
+# dimension, else over `row`, from which a line each takes the indices: `i0 = row // 4 % 3`. These lines are text: `Index`
+# and `split` aren't imported, and `numel(sizes)`, the product of sizes, is. Then `self.write_stage(w, stage)` for all stages. The range itself is `self.row_range`: on a GPU it will be another one.
 
 # %% step="15.6"
 class Kernel:
@@ -371,6 +372,14 @@ check("15.6")
 # %% tags=["wrong"] step="15.6" says="rows times what is inside of one"
 # -         self.work = self.rows * sum(numel(stage.inner) for stage in group.stages)
 # +         self.work = sum(numel(stage.inner) for stage in group.stages)
+
+# %% tags=["wrong"] step="15.6" says="Stage comes after stage"
+# -         self.work = self.rows * sum(numel(stage.inner) for stage in group.stages)
+# +         self.work = self.rows * max(numel(stage.inner) for stage in group.stages)
+
+# %% tags=["wrong"] step="15.6" says="Of no dimension there is no i0"
+# -         w.line(f"for {'i0' if len(rows) == 1 else 'row'} in {self.row_range}:")
+# +         w.line(f"for {'i0' if len(rows) < 2 else 'row'} in {self.row_range}:")
 
 # %% [markdown]
 # ## 15.7 A stage
@@ -476,7 +485,8 @@ check("15.8")
 # as its names) and gives it to the compiler. That is `FAST`: `numba.njit`, such that it lets other threads run, divides by zero
 # as NumPy does (`error_model`), and may reorder sums but must keep NaN (`fastmath`, a set of flags). Equal texts are compiled once. `run_rows(code, rows, work, arrays)` calls `code(low, high, *arrays)`: all rows at once if `work` is
 # less than `ENOUGH`, else in `THREADS` shares (but not more than rows, and at least one: there may be no rows), the first here and
-# the others in the `pool`. It comes back when all are done, and raises what one of them raised.
+# the others in the `pool`. It comes back when all are done, also where one of them raises, and raises what that one raised.
+# `wait(shares)`, of `concurrent.futures`, waits for all and raises nothing.
 
 # %% step="15.9"
 FAST = numba.njit(nogil=True)
@@ -528,7 +538,10 @@ check("15.9")
 
 # %% tags=["wrong"] step="15.9" says="Give the others to the pool first"
 # -     others = [pool.submit(code, low, high, *arrays) for low, high in zip(bounds[1:], bounds[2:], strict=False)]
-# -     code(0, bounds[1], *arrays)
+# -     try:
+# -         code(0, bounds[1], *arrays)
+# -     finally:
+# -         wait(others)  # also after an error: they write into the arrays
 # -     for share in others:
 # -         share.result()
 # +     code(0, bounds[1], *arrays)
@@ -538,6 +551,26 @@ check("15.9")
 # %% tags=["wrong"] step="15.9" says="A second thread costs more than so little work"
 # -     shares = max(min(THREADS, rows), 1) if work >= ENOUGH else 1
 # +     shares = max(min(THREADS, rows), 1)
+
+# %% tags=["wrong"] step="15.9" says="`work` decides, not rows"
+# -     shares = max(min(THREADS, rows), 1) if work >= ENOUGH else 1
+# +     shares = max(min(THREADS, rows), 1) if rows >= ENOUGH else 1
+
+# %% tags=["wrong"] step="15.9" says="An error of the first share waits, too"
+# -     try:
+# -         code(0, bounds[1], *arrays)
+# -     finally:
+# -         wait(others)  # also after an error: they write into the arrays
+# +     code(0, bounds[1], *arrays)
+
+# %% tags=["wrong"] step="15.9" says="An error of another share waits, too"
+# -     finally:
+# -         wait(others)  # also after an error: they write into the arrays
+# -     for share in others:
+# -         share.result()
+# +     finally:
+# +         for share in others:
+# +             share.result()
 
 # %% [markdown]
 # A softmax, written by your own emitter. Read it as you read the package's. Your `softmax` is `exp(log_softmax(x))`, so the last

@@ -622,9 +622,9 @@ print(lower(prim_graph(lambda x: x.softmax(1), (4, 6))))
 
 # %% [markdown]
 # Four loops, where we had three. The package has decided the other way: `exp` counts as eight operations, it has two
-# readers, and so it is stored. This isn't the last word. In lesson 14 the scheduler finds that all four loops go over
-# the same rows, and puts them into one kernel, where the stored row stays in the cache. And here is a layer
-# normalisation:
+# readers, and so it is stored. (Your `mini` will count calls, and there an `exp` is one.) This isn't the last word. In lesson
+# 14 the scheduler finds that all four loops go over the same rows, and puts them into one kernel, where the stored row stays
+# in the cache. And here is a layer normalisation:
 
 # %%
 print(lower(prim_graph(lambda x: F.layer_norm(x, (6,)), (4, 6))))

@@ -498,8 +498,9 @@ for extent, microseconds in ((4096, 2), (4096, 200), (1 << 20, 50), (1 << 20, 20
 # Something is missing among its arguments: the number of threads. That's on purpose. If chunks were "n divided by
 # threads", then a sum over chunks would be taken in another order on another machine, and its last digit would change.
 # You would never find out why your training run differs from your colleague's. Here, who does which chunk is
-# chance, but what a chunk *is* depends on the kernel alone. Even the length is a multiple of 256, so that a number
-# is computed by the same instructions, packed or single, wherever it lies. Equal to the last bit, then:
+# chance, but what a chunk *is* depends on the kernel alone. Of a range longer than 1024, which may be one of elements, even
+# the length is a multiple of 256, so that a number is computed by the same instructions, packed or single, wherever it lies. (A
+# shorter one is of rows, each a loop of its own: there any length will do.) Equal to the last bit, then:
 
 # %%
 rows = torch.randn(512, 2048)
@@ -524,7 +525,7 @@ print(source[source.index("@kernel") : source.index("SIZES_0")].strip())
 
 # %% [markdown]
 # From the top. The name in quotation marks is a digest of the kernel's structure, so that twelve equal layers share one kernel.
-# `float32(1.1...)` is a typed constant. The loop over rows goes from `lo` to `hi`, so rows can be shared out, and
+# `float32(1.1)` is a typed constant. The loop over rows goes from `lo` to `hi`, so rows can be shared out, and
 # `Chunks(512, ...)` further down says into what. Inside, a row is summed in float32 with `accumulate_sum`, and the total is
 # a float64: the two levels that you saw. `tanh_float32` comes from `vecmath`, and this is its text:
 

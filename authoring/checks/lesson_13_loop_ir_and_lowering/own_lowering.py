@@ -70,6 +70,13 @@ def _(mini: Any) -> None:
         "Two users compute it twice: what is costly and used more than once is stored.",
     )
 
+    def with_itself(x: Any) -> Any:
+        y = x.sin().exp().sin().exp().sin().exp()
+        return y + y
+
+    both = judge(mini, with_itself, [x], "y + y, y of six calls", why)
+    count(both, 2, "y + y, y of six calls", "Each argument counts: y + y uses y twice, though it is one node.")
+
     def given_out(x: Any) -> Any:
         y = x.sin().exp().sin().exp().sin().exp()
         return y + 1, y
@@ -91,3 +98,12 @@ def _(mini: Any) -> None:
         "(x + 1, x.sum(0), x + 1)",
         "A buffer for each output, in order.",
     )
+
+    def both(x: Any) -> Any:
+        y = x @ x
+        return y, y
+
+    lowering = judge(mini, both, [numbers(3, 3)], "(y, y), y = x @ x", "Two outputs.")
+    if len({id(buffer) for buffer in lowering.outputs}) != 2:
+        why = "`output` looks at self.outputs: append each buffer before the next output is asked for."
+        raise WrongAnswer("(y, y): one buffer is both outputs", why)

@@ -65,6 +65,11 @@ def _(mini: Any) -> None:
             raise WrongAnswer(f"{said}: it reads at {', '.join(map(str, reads))}", why)
     product = steps_of(mini, lambda x: x @ x.t(), mini.tensor.from_numpy(x))
     count(product, 1, "x @ x.t()", "x.t() is x's memory with another layout: nothing is copied for the product.")
+    regrouped = judge(
+        mini, lambda x: x @ x.reshape(6, 4), [x], "x @ x.reshape(6, 4)", "A view shows the same elements."
+    )
+    says = "Of memory a regroup is a layout, too, where layout.view(sizes) gives one: the product takes it as it is."
+    count(regrouped, 1, "x @ x.reshape(6, 4)", says)
 
 
 @OWN_NODES.case("other views are formulas", points=2, section="Lowering, rule by rule")

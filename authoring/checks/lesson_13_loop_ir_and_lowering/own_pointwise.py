@@ -121,10 +121,14 @@ def _(mini: Any) -> None:
     expected = [("to", ["int32"]), ("exp", ["float32"])]
     if (got := promised(mini, ops.exp, ["int32"])) != expected:
         raise WrongAnswer(f"exp of an int32: expected {expected}, got {got}", why)
+    rules = "NumPy's rules aren't ours: ops.promote makes an int32 and 2.5 a float32, np.result_type a float64."
+    expected = [("to", ["int32"]), ("add", ["float32", "float32"])]
+    if (got := promised(mini, ops.add, ["int32", 2.5])) != expected:
+        raise WrongAnswer(f"an int32 + 2.5: expected {expected}, got {got}", rules)
 
 
-def promised(mini: Any, op: Any, dtypes: list[str]) -> list[Any]:
-    """The calls, with the dtypes that their arguments are said to have."""
+def promised(mini: Any, op: Any, args: list[str | float]) -> list[Any]:
+    """The calls for boxes of these dtypes and plain numbers, with the dtypes that their arguments are said to have."""
     calls: list[Any] = []
 
     class Listing(mini.loops.Text):
@@ -132,7 +136,8 @@ def promised(mini: Any, op: Any, dtypes: list[str]) -> list[Any]:
             calls.append((op, [str(np.dtype(kind)) for kind in dtypes]))
             return op
 
-    boxes = [mini.loops.Box((), np.dtype(dtype), lambda h, index: "x") for dtype in dtypes]
+    box = lambda dtype: mini.loops.Box((), np.dtype(dtype), lambda h, index: "x")
+    boxes = [box(arg) if isinstance(arg, str) else arg for arg in args]
     Listing(lambda h, index: mini.loops.pointwise(h, index, op, mini.tensor.fake(()), boxes), ())
     return calls
 

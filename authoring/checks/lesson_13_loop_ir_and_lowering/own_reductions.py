@@ -7,7 +7,7 @@ from typing import Any
 from minitorch_compile.course.checking.exercise import WrongAnswer
 from minitorch_compile.course.checking.step import Step
 
-from .own_steps import count, judge, numbers
+from .own_steps import count, judge, numbers, steps_of
 
 OWN_REDUCTIONS = Step(
     "13.15",
@@ -35,6 +35,13 @@ def _(mini: Any) -> None:
     place = "The body's index has the kept dimensions first, then the reduced ones: put each in its place."
     judge(mini, lambda x: x.sum(2), [x], "x.sum(2)", place)
     judge(mini, lambda x: (x.sum(0), x.amax((0, 2)), x.sum()), [x], "(x.sum(0), x.amax((0, 2)), x.sum())", place)
+    lowering = steps_of(mini, lambda x: x.sum((2, 0)), mini.tensor.from_numpy(x))
+    as_given = (
+        "dims come in any order: the last indices are those of the reduced sizes, the first of them that of dims[0]."
+    )
+    sizes = "The loop reduces the sizes of dims in their order, (4, 2) here: as the indices come, so do the sizes."
+    why = as_given if lowering.steps[0].reduced == (4, 2) else sizes
+    judge(mini, lambda x: x.sum((2, 0)), [x], "x.sum((2, 0)) of (2, 3, 4)", why)
     keeps = "Its buffer has the value's sizes, also the 1s that keepdim leaves."
     judge(mini, lambda x: x.sum(1, True), [x], "x.sum(1, True)", keeps)
     judge(mini, lambda x: x - x.amax((1, 2), True), [x], "x - x.amax((1, 2), True)", keeps)
@@ -49,6 +56,13 @@ def _(mini: Any) -> None:
         raise WrongAnswer(
             f"(x < 3).sum(0): {text}", "What is added up has the sum's dtype: h.call('to', ...) where x has another."
         )
+
+
+@OWN_REDUCTIONS.case("a sum of what has its dtype", points=1, section=SECTION)
+def _(mini: Any) -> None:
+    lowering = judge(mini, lambda x: x.sum(0), [numbers(4, 2)], "x.sum(0)", "A sum of floats.")
+    if "to(" in (text := str(lowering.steps[0])):
+        raise WrongAnswer(f"x.sum(0): {text}", "A float32 is no other dtype than a float32: then there is no call.")
 
 
 @OWN_REDUCTIONS.case("products", points=2, section=SECTION)

@@ -71,6 +71,9 @@ def _(mini: Any) -> None:
     )
     why = "The pair may be there several times: the quotient count * n times, the remainder count times."
     becomes(quotient * 6 + rest * 2, "i * 2 + j * 2", "(i + j) // 3 * 6 + (i + j) % 3 * 2", why)
+    halves = "A quotient by 2 and a remainder by 3 are no pair: both must be by the same n."
+    mixed = make({atom("//", e, 2): 3}) + rest
+    same_values(mixed, lambda i, j, k: (i + j) // 2 * 3 + (i + j) % 3, "(i + j) // 2 * 3 + (i + j) % 3", halves)
     other = quotient * 4 + rest
     pair = "Four times the quotient and the remainder are no pair: the quotient has to be there 3 times as often."
     same_values(other, lambda i, j, k: (i + j) // 3 * 4 + (i + j) % 3, "(i + j) // 3 * 4 + (i + j) % 3", pair)

@@ -43,6 +43,7 @@ SINGLE = (
 )
 CALL = "A call takes one number at a time, and the loop is no vector code: use sums, products and bits only."
 INSIDE = "It is called from kernels: both functions keep their line @numba.njit(nogil=True)."
+NEARER = "It is wrong for smaller x already, where n is no great number: mend that first."
 NEAREST = "The polynomial is good for r between -0.35 and 0.35: take n nearest to x / log(2), so add 0.5 before floor."
 
 
@@ -81,12 +82,14 @@ def _(mini: Any) -> None:
 
 @OWN_EXPONENTIAL.case("the last digits, far from zero", points=1, section=SECTION)
 def _(mini: Any) -> None:
+    judge(mini, [0.0, 0.1, -0.1, 0.3], NEARER)
     judge(mini, [20.3, 55.7, 80.1, -80.2], DIGITS)
 
 
 @OWN_EXPONENTIAL.case("the ends", points=2, section=SECTION)
 def _(mini: Any) -> None:
-    judge(mini, [88.0, 88.5, 88.7], HALVES)
+    judge(mini, [0.1, 0.69, 55.7, 80.1, -80.2, 88.0], NEARER)
+    judge(mini, [88.5, 88.7], HALVES)
     for x, expected in ((89.0, np.inf), (1000.0, np.inf), (np.inf, np.inf), (-1000.0, 0.0), (-np.inf, 0.0)):
         got = float(mini.emit.exp32(np.float32(x)))
         if not (got == expected or abs(got - expected) < 1e-37):

@@ -39,6 +39,10 @@ SIDE = "Give the others to the pool first, then run your own, and only then ask 
 VECTOR = "A sum is a chain of additions; only who may reorder it can make it vectors: fastmath={'reassoc', ...}."
 DIVIDE = "NumPy divides by zero and gives inf or nan; Python raises, and checks each division: error_model='numpy'."
 LOCK = "Who holds the interpreter's lock keeps all other threads waiting: nogil=True."
+MUCH = "`work` decides, not rows: from ENOUGH on, give all shares but the first to the pool, also of few rows."
+UNTOLD = "An error is kept until somebody asks for it: ask each share for its result(), which raises it."
+FIRST = "An error of the first share waits, too: the others write into the arrays until they are done (try, finally)."
+OTHER = "An error of another share waits, too: wait(others) for all of them, and only then ask each for its result()."
 FEW = "A second thread costs more than so little work: below ENOUGH all rows are one share, run right here."
 
 
@@ -106,9 +110,7 @@ def _(mini: Any) -> None:
         if covered != list(range(rows)):
             raise WrongAnswer(f"{rows} rows for {threads} threads: ran {[f[:2] for f in found]}", LOST)
     if len({ident for _, _, ident in ranges(mini, 10, 10**6, 2)}) < 2:
-        raise WrongAnswer(
-            "10 rows with much work on two threads: all ran on one", "Give all shares but the first to the pool."
-        )
+        raise WrongAnswer("10 rows with much work on two threads: all ran on one", MUCH)
     ranges(mini, 0, 10**6, 2)  # nothing to do, and nothing raised
 
 
@@ -145,4 +147,27 @@ def _(mini: Any) -> None:
         return
     finally:
         mini.emit.THREADS = before
-    raise WrongAnswer("an error in another thread's share is lost", WAIT)
+    raise WrongAnswer("an error in another thread's share is lost", UNTOLD)
+
+
+@ROW_THREADS.case("back when all are done", points=1, section=SECTION)
+def _(mini: Any) -> None:
+    for failing, why in ((0, FIRST), (1, OTHER)):
+        done: list[int] = []
+
+        def code(low: int, high: int, array: Any, failing: int = failing, done: list[int] = done) -> None:
+            if low == failing:
+                raise ZeroDivisionError("in one share")
+            if low == 2:
+                time.sleep(0.1)
+            done.append(low)
+
+        before, mini.emit.THREADS = mini.emit.THREADS, 3
+        try:
+            mini.emit.run_rows(code, 3, 10**6, [np.zeros(1)])
+        except ZeroDivisionError:
+            if 2 not in done:
+                said = f"three shares, of which number {failing} raises: run_rows raised before the last was done"
+                raise WrongAnswer(said, why) from None
+        finally:
+            mini.emit.THREADS = before

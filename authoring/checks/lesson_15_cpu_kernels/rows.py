@@ -39,6 +39,11 @@ APART = "Is `row` taken apart rightly? The last dimension runs fastest: i1 = row
 def _(mini: Any) -> None:
     judge_program(mini, lambda x: x * 2 + 1, [(5,)], "A loop over i0, from low to high.")
     judge_program(mini, lambda x, y: x + y, [(), ()], "No dimension at all is one row.")
+    lowering, groups = groups_of(mini, lambda x, y: x + y, [(), ()])
+    source = mini.emit.Kernel(groups[0], wanted_by(groups[0], lowering, groups)).source
+    if "for row in " not in source:
+        why = "Of no dimension there is no i0: only rows of one are counted by it, all others by `row`."
+        raise WrongAnswer(f"rows ():\n{source}", why)
 
 
 @ROWS.case("a part of the rows", points=1, section=SECTION)
@@ -77,6 +82,11 @@ def _(mini: Any) -> None:
         raise WrongAnswer(
             f"rows {kernel.rows}, work {kernel.work}, of 4 elements", "work: rows times what is inside of one."
         )
+    lowering, groups = groups_of(mini, lambda x: x / x.sum(1, True), [(3, 5)])
+    staged = mini.emit.Kernel(groups[0], wanted_by(groups[0], lowering, groups))
+    if staged.work != 30:
+        why = "Stage comes after stage: in a row the work of all of them is added up."
+        raise WrongAnswer(f"x / x.sum(1, True) of (3, 5) in two stages: expected work 30, got {staged.work}", why)
     try:
         kernel.argument(mini.loops.Buffer("h", (2,), np.dtype("float16"), mini.tensor.Layout.dense((2,))))
     except mini.interpreter.Unsupported:

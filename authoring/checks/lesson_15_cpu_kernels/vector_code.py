@@ -57,6 +57,20 @@ def numbas_reason(error: Exception) -> str:
     return said[0] if said else f"{type(error).__name__}: two operands of different types, float32 and float64"
 
 
+def missing_cell(error: Exception) -> str:
+    """What to do about a name that the sheet's first cell imports.
+
+    >>> missing_cell(NameError("name 'float32' is not defined"))
+    'The first cell of this sheet imports float32: run the first cell, and check again.'
+    >>> missing_cell(NameError("name 'y' is not defined"))
+    ''
+    """
+    for name in ("float32", "accumulate_sum"):
+        if f"name '{name}' is not defined" in str(error):
+            return f"The first cell of this sheet imports {name}: run the first cell, and check again."
+    return ""
+
+
 def mixed_types(error: Exception) -> bool:
     """Whether float64 met float32 where only one type may be."""
     return isinstance(error, AssertionError) or "double" in str(error) or "float64" in str(error)
@@ -71,8 +85,9 @@ def learners_kernel(name: str, answer: Any) -> NativeFunction:
     except NotImplementedError as error:
         raise NotWritten(str(error)) from error
     except Exception as error:
-        raise WrongAnswer(f"{name} of an empty range raised {type(error).__name__}: {error}") from error
+        said = f"{name} of an empty range raised {type(error).__name__}: {error}"
+        raise WrongAnswer(said, missing_cell(error)) from error
     try:
         return compiled(answer, types.float32, types.float32)
     except Exception as error:
-        raise WrongAnswer(f"Numba can't compile {name}: {numbas_reason(error)}") from error
+        raise WrongAnswer(f"Numba can't compile {name}: {numbas_reason(error)}", missing_cell(error)) from error

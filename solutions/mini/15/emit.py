@@ -18,7 +18,7 @@ def kernel(low, high, x0, buf1):
 import functools
 import math
 import os
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 
 import numba
 import numpy as np
@@ -59,9 +59,7 @@ REDUCTIONS = {"sum": "{0} + {1}", "amax": GREATER}
 
 def start(reduction, dtype):
     """What a reduction begins with: nothing changes when it is added, or compared."""
-    if reduction == "sum":
-        return 0
-    return -math.inf if dtype.kind == "f" else dtype.kind == "i" and np.iinfo(dtype).min
+    return 0 if reduction == "sum" else -math.inf if dtype.kind == "f" else dtype.kind == "i" and np.iinfo(dtype).min
 
 
 # %% 15.4 a handler that writes lines
@@ -120,9 +118,8 @@ class Kernel:
 
     def __init__(self, group, wanted):
         self.group, self.wanted, self.arguments, self.made = group, wanted, {}, {}
-        self.rows = numel(group.rows)
+        self.rows, w = numel(group.rows), Writer(self)
         self.work = self.rows * sum(numel(stage.inner) for stage in group.stages)
-        w = Writer(self)
         self.write(w)
         if any("s0" in line for line in w.lines):
             self.arguments["s0"] = "s0"
@@ -223,6 +220,9 @@ def run_rows(code, rows, work, arrays):
     shares = max(min(THREADS, rows), 1) if work >= ENOUGH else 1
     bounds = [rows * i // shares for i in range(shares + 1)]
     others = [pool.submit(code, low, high, *arrays) for low, high in zip(bounds[1:], bounds[2:], strict=False)]
-    code(0, bounds[1], *arrays)
+    try:
+        code(0, bounds[1], *arrays)
+    finally:
+        wait(others)  # also after an error: they write into the arrays
     for share in others:
         share.result()
