@@ -16,7 +16,7 @@ from typing import Any
 from minitorch_compile.cuda import runtime
 from minitorch_compile.cuda.device_block import DeviceBlock, ForeignBlock
 from minitorch_compile.cuda_runtime.driver import StreamHandle
-from minitorch_compile.tensor.dispatch.accelerators import accelerators, run_on_host
+from minitorch_compile.tensor.dispatch.accelerators import accelerators, in_use, run_on_host
 from minitorch_compile.tensor.dispatch.op import Op
 from minitorch_compile.tensor.memory.device import device as Device
 from minitorch_compile.tensor.tensor_base import TensorBase
@@ -60,6 +60,7 @@ class CudaAccelerator:
 
     def run(self, op: Op, bound: Sequence[Any], tensors: Sequence[TensorBase], where: Device) -> Any:
         """By kernels, if the compiler is there and has some; else in main memory."""
+        in_use.add("cuda")
         if where.type != "cuda" or not runtime.kernel_makers:
             return run_on_host(op, bound, where)
         found = next(x.storage.block.runtime for x in tensors if x.storage.block is not None)

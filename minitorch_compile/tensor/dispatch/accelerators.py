@@ -55,6 +55,7 @@ class Accelerator(Protocol):
 
 
 accelerators: dict[str, Accelerator] = {}
+in_use: set[str] = set()  # those that have run an op: while there are none, no call need ask for one like it
 
 
 def run_again(op: Op, bound: Sequence[Any]) -> Any:

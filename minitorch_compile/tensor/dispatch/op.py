@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.tensor.dispatch.accelerators import accelerators, run_again
+from minitorch_compile.tensor.dispatch.accelerators import accelerators, in_use, run_again
 from minitorch_compile.tensor.dispatch.argument_devices import (
     all_tensors,
     device_of,
@@ -131,7 +131,7 @@ class Op:
 
     def run_plain(self, args: tuple[Any, ...]) -> Any:
         """`run` without keyword arguments: a family may have a shorter way."""
-        known = run_again(self, args + self.defaults[len(args) :])
+        known = run_again(self, args + self.defaults[len(args) :]) if in_use else None
         return self.run_bound(self.bind(args, {})) if known is None else known
 
     def run_bound(self, bound: tuple[Any, ...]) -> Any:
