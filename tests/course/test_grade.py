@@ -114,6 +114,12 @@ def test_progress_says_what_is_done_and_which_hints_were_read(course, capsys):
     assert "to do  01.1 strides of a new tensor" in text and "1 of 3 hints read" in text
 
 
+def test_progress_names_the_first_exercise_that_is_not_done(course, capsys):
+    save(course, RIGHT)
+    progress("01")
+    assert f"next: 01.2 view or copy: predict, in {course / 'work' / LESSON}" in capsys.readouterr().out
+
+
 def test_progress_of_an_unknown_lesson_lists_the_lessons(course):
     with pytest.raises(LookupError, match="no exercises for lesson '77'. There are: 01"):
         progress("77")

@@ -25,6 +25,7 @@ def progress(lesson: str | None = None) -> None:
         print("\n".join(lines_of(grade, hints)))
     if len(grades) > 1:
         print(table(grades))
+    print(next_step(grades, folder))
 
 
 def grades_of(folder: Path, number: str | None = None) -> list[Grade]:
@@ -44,8 +45,17 @@ def lines_of(grade: Grade, hints: dict[str, int]) -> list[str]:
         state = "done" if result.passed else "begun" if result.started else "to do"
         read = hints.get(result.number, 0)
         note = f"   {read} of 3 hints read" if read else ""
-        lines.append(f"  {state:<6} {result.number} {result.title:<32} {result.points} of {result.total}{note}")
+        lines.append(f"  {state:<6} {result.number} {result.title:<46} {result.points} of {result.total}{note}")
     return lines
+
+
+def next_step(grades: list[Grade], folder: Path) -> str:
+    """Which exercise to go on with, and where it is."""
+    for grade in grades:
+        for result in grade.results:
+            if not result.passed:
+                return f"next: {result.number} {result.title}, in {folder / grade.lesson.name}.ipynb"
+    return "next: nothing; all of it is done"
 
 
 def _grade(lesson: Lesson, path: Path, verdicts: Verdicts) -> Grade:
