@@ -20,14 +20,25 @@ dicts, namedtuples, OrderedDict, defaultdict and deque are known; `register_data
 others.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 from minitorch_compile.pytree.containers import (
+    SUPPORTED_NODES,
     Context,
+    FlattenFn,
+    NodeDef,
+    UnflattenFn,
     _dict_flatten,
     _dict_flatten_with_keys,
     _dict_unflatten,
+    _get_node_type,
     is_namedtuple,
     is_namedtuple_class,
     is_namedtuple_instance,
+    is_structseq,
+    is_structseq_class,
+    is_structseq_instance,
     register_constant,
     register_dataclass,
     register_pytree_node,
@@ -42,8 +53,19 @@ from minitorch_compile.pytree.key_paths import (
     tree_leaves_with_path,
     tree_map_with_path,
 )
-from minitorch_compile.pytree.tree_spec import LeafSpec, TreeSpec, treespec_pprint
+from minitorch_compile.pytree.spec_text import _register_namedtuple, treespec_dumps, treespec_loads
+from minitorch_compile.pytree.tree_spec import (
+    LeafSpec,
+    TreeSpec,
+    treespec_dict,
+    treespec_leaf,
+    treespec_pprint,
+    treespec_tuple,
+)
 from minitorch_compile.pytree.trees import (
+    _broadcast_to_and_flatten,
+    arg_tree_leaves,
+    map_only,
     tree_all,
     tree_all_only,
     tree_any,
@@ -59,3 +81,10 @@ from minitorch_compile.pytree.trees import (
     tree_structure,
     tree_unflatten,
 )
+
+_register_pytree_node = register_pytree_node  # the older name
+PyTree = Any
+DumpableContext = Any
+ToDumpableContextFn = Callable[[Context], DumpableContext]
+FromDumpableContextFn = Callable[[DumpableContext], Context]
+PyTreeSpec = TreeSpec

@@ -3,7 +3,7 @@
 >>> class Point:
 ...     def __init__(self, x, y): self.x, self.y = x, y
 >>> register_pytree_node(Point, lambda p: ([p.x, p.y], None), lambda children, _: Point(*children))
->>> children, context = container_of(Point(1, 2)).flatten(Point(1, 2))
+>>> children, context = container_of(Point(1, 2)).flatten_fn(Point(1, 2))
 >>> children
 [1, 2]
 >>> container_of(3) is None
@@ -13,25 +13,35 @@ True
 from __future__ import annotations
 
 import dataclasses
-from collections import OrderedDict, defaultdict, deque
+from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 Context = Any
 FlattenFn = Callable[[Any], tuple[Iterable[Any], Context]]
 UnflattenFn = Callable[[Iterable[Any], Context], Any]
+FlattenWithKeysFn = Callable[[Any], tuple[list[tuple[Any, Any]], Context]]
 
 
-class Container(NamedTuple):
-    """`flatten(obj)` gives (children, context), `unflatten(children, context)` the object again.
+class NodeDef(NamedTuple):
+    """`flatten_fn(obj)` gives (children, context), `unflatten_fn(children, context)` the object again.
 
-    `keys(obj)` says how each child is reached, for key paths; None if the type was registered without.
+    `flatten_with_keys_fn(obj)` gives ([(key, child), ...], context), where a key says how the child is reached; it is
+    None if the type was registered without.
     """
 
     type: Any
-    flatten: FlattenFn
-    unflatten: UnflattenFn
-    keys: Callable[[Any], list[Any]] | None = None
+    flatten_fn: FlattenFn
+    unflatten_fn: UnflattenFn
+    flatten_with_keys_fn: FlattenWithKeysFn | None = None
+
+
+class Dumpable(NamedTuple):
+    """The name of a type in a shape that is written as text, and how its context is written and read."""
+
+    name: str | None
+    to_dumpable: Callable[[Context], Any] | None = None
+    from_dumpable: Callable[[Any], Context] | None = None
 
 
 class SequenceKey(NamedTuple):
@@ -79,7 +89,9 @@ class GetAttrKey(NamedTuple):
         return getattr(parent, self.name)
 
 
-_containers: dict[type, Container] = {}
+# What tree functions look into. All namedtuples are filed under the function that makes their classes.
+SUPPORTED_NODES: dict[Any, NodeDef] = {}
+dumpables: dict[Any, Dumpable] = {}
 
 
 def register_pytree_node(
@@ -90,25 +102,27 @@ def register_pytree_node(
     serialized_type_name: str | None = None,
     to_dumpable_context: Callable[[Context], Any] | None = None,
     from_dumpable_context: Callable[[Any], Context] | None = None,
-    flatten_with_keys_fn: Callable[[Any], tuple[list[tuple[Any, Any]], Context]] | None = None,
+    flatten_with_keys_fn: FlattenWithKeysFn | None = None,
 ) -> None:
     """Teach every tree function to look inside `cls`.
 
     `flatten_fn(obj)` returns (children, context); `unflatten_fn(children, context)` rebuilds the object. The context
     holds what is not a child (names, lengths, ...) and must be comparable with ``==``. `flatten_with_keys_fn(obj)`
-    returns ([(key, child), ...], context), for the functions that tell paths. The three options about serialised
-    specs are taken and not used: specs are not serialised here.
+    returns ([(key, child), ...], context), for the functions that tell paths. `treespec_dumps` writes the type as
+    `serialized_type_name`, and its context as JSON, or as what `to_dumpable_context` makes of it.
 
-    TypeError if `cls` is no class, ValueError if it is registered already.
+    TypeError if `cls` is no class; ValueError if it is registered already, or has one of the two context functions.
     """
     if not isinstance(cls, type):
         raise TypeError(f"register_pytree_node: cls must be a class, but got {cls!r} of type {type(cls).__name__}.")
-    if cls in _containers:
+    if cls in SUPPORTED_NODES:
         raise ValueError(f"register_pytree_node: {cls!r} is already registered as pytree node.")
-    keys = None
-    if flatten_with_keys_fn is not None:
-        keys = lambda obj: [key for key, _ in flatten_with_keys_fn(obj)[0]]
-    _containers[cls] = Container(cls, flatten_fn, unflatten_fn, keys)
+    if (to_dumpable_context is None) is not (from_dumpable_context is None):
+        raise ValueError(
+            f"register_pytree_node: {cls!r} needs both to_dumpable_context and from_dumpable_context, or neither."
+        )
+    SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn, flatten_with_keys_fn)
+    dumpables[cls] = Dumpable(serialized_type_name, to_dumpable_context, from_dumpable_context)
 
 
 def register_dataclass(
@@ -124,7 +138,7 @@ def register_dataclass(
     ...     x: int
     ...     y: int = 0
     >>> register_dataclass(Point)
-    >>> children, context = container_of(Point(1, 2)).flatten(Point(1, 2))
+    >>> children, context = container_of(Point(1, 2)).flatten_fn(Point(1, 2))
     >>> children
     [1, 2]
     """
@@ -149,7 +163,10 @@ def register_dataclass(
         cls,
         flatten,
         unflatten,
-        flatten_with_keys_fn=lambda obj: ([(GetAttrKey(name), None) for name in flatten(obj)[1][0]], None),
+        flatten_with_keys_fn=lambda obj: (
+            [(GetAttrKey(name), getattr(obj, name)) for name in flatten(obj)[1][0]],
+            flatten(obj)[1],
+        ),
     )
 
 
@@ -172,13 +189,39 @@ def register_constant(cls: type) -> None:
 # ------------------------------------------------------------------------------------------------ namedtuples
 
 
-class NamedTupleNode:
-    """The node type under which every namedtuple class is filed; the class itself is the context."""
+MAY_BE_DERIVED_FROM = 1 << 10  # Py_TPFLAGS_BASETYPE of CPython's object.h
 
 
 def is_namedtuple_class(cls: Any) -> bool:
     """Whether `cls` was made by namedtuple or NamedTuple, or derives from such a class."""
-    return isinstance(cls, type) and issubclass(cls, tuple) and isinstance(getattr(cls, "_fields", None), tuple)
+    return (
+        isinstance(cls, type)
+        and issubclass(cls, tuple)
+        and isinstance(fields := getattr(cls, "_fields", None), tuple)
+        and all(type(name) is str for name in fields)
+        and callable(getattr(cls, "_make", None))
+        and callable(getattr(cls, "_asdict", None))
+    )
+
+
+def is_structseq_class(cls: type) -> bool:
+    """Whether `cls` is one of those tuples with names that are built in, such as `time.struct_time`: no namedtuple."""
+    return (
+        isinstance(cls, type)
+        and cls.__bases__ == (tuple,)
+        and all(isinstance(getattr(cls, f"n_{n}fields", None), int) for n in ("", "sequence_", "unnamed_"))
+        and not cls.__flags__ & MAY_BE_DERIVED_FROM
+    )
+
+
+def is_structseq_instance(obj: object) -> bool:
+    """Whether the class of `obj` is one of those."""
+    return is_structseq_class(type(obj))
+
+
+def is_structseq(obj: object | type) -> bool:
+    """Whether `obj` is one of those, or the class of some."""
+    return is_structseq_class(obj if isinstance(obj, type) else type(obj))
 
 
 def is_namedtuple_instance(value: Any) -> bool:
@@ -190,36 +233,28 @@ def is_namedtuple(value: Any) -> bool:
     return is_namedtuple_class(value if isinstance(value, type) else type(value))
 
 
-def _is_plain_namedtuple(value: Any) -> bool:
-    return isinstance(value, tuple) and hasattr(type(value), "_fields") and type(value).__bases__ == (tuple,)
+def _get_node_type(tree: Any) -> Any:
+    """What a tree's root is filed under in `SUPPORTED_NODES`, if it is: its class, `namedtuple` for all of these."""
+    cls = type(tree)
+    return namedtuple if issubclass(cls, tuple) and cls is not tuple and is_namedtuple_class(cls) else cls
 
 
-_NAMEDTUPLE = Container(
-    NamedTupleNode,
-    lambda value: (list(value), type(value)),
-    lambda children, cls: cls(*children),
-    lambda value: [GetAttrKey(name) for name in type(value)._fields],
-)
-
-
-def container_of(tree: Any) -> Container | None:
+def container_of(tree: Any) -> NodeDef | None:
     """How the root of a tree is taken apart; None when it is a leaf."""
-    if type(tree) in _containers:
-        return _containers[type(tree)]
-    if _is_plain_namedtuple(tree):
-        return _NAMEDTUPLE
-    return None
+    return SUPPORTED_NODES.get(_get_node_type(tree))
 
 
 # ------------------------------------------------------------------------------------------------ Python's own
 
 
-def _positions(value: Any) -> list[Any]:
-    return [SequenceKey(i) for i in range(len(value))]
+def _sequence_with_keys(flatten_fn: FlattenFn) -> FlattenWithKeysFn:
+    """For containers whose children have positions."""
 
+    def flatten_with_keys(value: Any) -> tuple[list[tuple[Any, Any]], Context]:
+        children, context = flatten_fn(value)
+        return [(SequenceKey(i), child) for i, child in enumerate(children)], context
 
-def _mapping_keys(value: Any) -> list[Any]:
-    return [MappingKey(key) for key in value]
+    return flatten_with_keys
 
 
 # Classes that derive from dict are registered by these, under PyTorch's names.
@@ -237,17 +272,46 @@ def _dict_unflatten(values: Iterable[Any], context: Context) -> dict[Any, Any]:
     return dict(zip(context, values))
 
 
-for _cls, _flatten, _unflatten, _keys in (
-    (tuple, lambda value: (value, None), lambda children, _: tuple(children), _positions),
-    (list, lambda value: (value, None), lambda children, _: list(children), _positions),
-    (dict, _dict_flatten, _dict_unflatten, _mapping_keys),
-    (OrderedDict, _dict_flatten, lambda children, keys: OrderedDict(zip(keys, children)), _mapping_keys),
-    (
-        defaultdict,
-        lambda d: (d.values(), [d.default_factory, list(d)]),
-        lambda children, context: defaultdict(context[0], zip(context[1], children)),
-        _mapping_keys,
+def _defaultdict_flatten(d: defaultdict[Any, Any]) -> tuple[list[Any], Context]:
+    return list(d.values()), [d.default_factory, list(d)]
+
+
+def _namedtuple_flatten(value: Any) -> tuple[list[Any], Context]:
+    return list(value), type(value)
+
+
+def _tuple_flatten(value: Any) -> tuple[list[Any], Context]:
+    return list(value), None
+
+
+def _deque_flatten(value: deque[Any]) -> tuple[list[Any], Context]:
+    return list(value), value.maxlen
+
+
+for _node in (
+    NodeDef(tuple, _tuple_flatten, lambda children, _: tuple(children), _sequence_with_keys(_tuple_flatten)),
+    NodeDef(list, _tuple_flatten, lambda children, _: list(children), _sequence_with_keys(_tuple_flatten)),
+    NodeDef(dict, _dict_flatten, _dict_unflatten, _dict_flatten_with_keys),
+    NodeDef(
+        namedtuple,
+        _namedtuple_flatten,
+        lambda children, cls: cls(*children),
+        lambda value: ([(GetAttrKey(n), child) for n, child in zip(type(value)._fields, value)], type(value)),
     ),
-    (deque, lambda d: (d, d.maxlen), lambda children, maxlen: deque(children, maxlen), _positions),
+    NodeDef(
+        OrderedDict,
+        _dict_flatten,
+        lambda children, keys: OrderedDict(zip(keys, children)),
+        _dict_flatten_with_keys,
+    ),
+    NodeDef(
+        defaultdict,
+        _defaultdict_flatten,
+        lambda children, context: defaultdict(context[0], zip(context[1], children)),
+        lambda d: (_dict_flatten_with_keys(d)[0], _defaultdict_flatten(d)[1]),
+    ),
+    NodeDef(
+        deque, _deque_flatten, lambda children, maxlen: deque(children, maxlen), _sequence_with_keys(_deque_flatten)
+    ),
 ):
-    _containers[_cls] = Container(_cls, _flatten, _unflatten, _keys)
+    SUPPORTED_NODES[_node.type] = _node

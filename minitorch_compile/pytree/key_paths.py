@@ -36,12 +36,12 @@ def _collect(found: list[tuple[KeyPath, Any]], path: KeyPath, tree: Any, is_leaf
     if rule is None:
         found.append((path, tree))
         return
-    if rule.keys is None:
+    if rule.flatten_with_keys_fn is None:
         raise ValueError(
             f"Did not find a flatten_with_keys_fn for type: {type(tree)}. Please pass a flatten_with_keys_fn argument"
             " to register_pytree_node."
         )
-    for key, child in zip(rule.keys(tree), rule.flatten(tree)[0], strict=True):
+    for key, child in rule.flatten_with_keys_fn(tree)[0]:
         _collect(found, (*path, key), child, is_leaf)
 
 

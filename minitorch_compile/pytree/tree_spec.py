@@ -14,10 +14,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from minitorch_compile.pytree.containers import Container, Context, NamedTupleNode, container_of
+from minitorch_compile.pytree.containers import SUPPORTED_NODES, Context, NodeDef, container_of
 
 
 class TreeSpec:
@@ -25,7 +25,10 @@ class TreeSpec:
 
     __slots__ = ("type", "context", "children_specs", "num_leaves", "_rule")
 
-    def __init__(self, type: Any, context: Context, children_specs: list[TreeSpec], rule: Container | None) -> None:
+    def __init__(
+        self, type: Any, context: Context, children_specs: list[TreeSpec], rule: NodeDef | None = None
+    ) -> None:
+        rule = rule or (None if type is None else SUPPORTED_NODES[type])
         self.type = type
         self.context = context
         self.children_specs = children_specs
@@ -63,7 +66,7 @@ class TreeSpec:
     def _build(self, leaves: Iterator[Any]) -> Any:
         if self._rule is None:
             return next(leaves)
-        return self._rule.unflatten([child._build(leaves) for child in self.children_specs], self.context)
+        return self._rule.unflatten_fn([child._build(leaves) for child in self.children_specs], self.context)
 
     # ------------------------------------------------------------------------------------------ another tree
 
@@ -93,7 +96,7 @@ class TreeSpec:
         node_type = rule.type if rule else type(tree)
         if rule is None or node_type is not self.type:
             raise ValueError(f"Node type mismatch; expected {self.type}, but got {node_type}.")
-        children, context = rule.flatten(tree)
+        children, context = rule.flatten_fn(tree)
         children = list(children)
         if isinstance(tree, dict):
             return self._in_key_order(tree)
@@ -132,18 +135,54 @@ class TreeSpec:
         """A line for each child but the first, as PyTorch prints it."""
         if self._rule is None:
             return "*"
-        name = "namedtuple" if self.type is NamedTupleNode else self.type.__name__
         separator = ",\n" + " " * (indent + 2)
         children = separator.join(child._text(indent + 2) for child in self.children_specs)
-        return f"TreeSpec({name}, {self.context!r}, [{children}])"
+        return f"TreeSpec({self.type.__name__}, {self.context}, [{children}])"
 
 
-LEAF = TreeSpec(None, None, [], None)
+class LeafSpec(TreeSpec):
+    """The shape of a leaf. `treespec_leaf()` gives the one that all trees have."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__(None, None, [])
 
 
-def LeafSpec() -> TreeSpec:
-    """The shape of a leaf: a class of its own in PyTorch, once."""
+LEAF = LeafSpec()
+
+
+def treespec_leaf() -> LeafSpec:
+    """The shape of a leaf."""
     return LEAF
+
+
+def treespec_tuple(iterable: Iterable[TreeSpec] = (), /) -> TreeSpec:
+    """The shape of a tuple whose children have these shapes. ValueError for what is no TreeSpec.
+
+    >>> treespec_tuple([treespec_leaf(), treespec_leaf()]).unflatten([1, 2])
+    (1, 2)
+    """
+    return TreeSpec(tuple, None, _specs(list(iterable)))
+
+
+def treespec_dict(
+    mapping: Mapping[Any, TreeSpec] | Iterable[tuple[Any, TreeSpec]] = (), /, **kwargs: TreeSpec
+) -> TreeSpec:
+    """The shape of a dict whose values have these shapes. ValueError for what is no TreeSpec.
+
+    >>> treespec_dict(a=treespec_leaf()).unflatten([1])
+    {'a': 1}
+    """
+    children = dict(mapping, **kwargs)
+    return TreeSpec(dict, list(children), _specs(list(children.values())))
+
+
+def _specs(children: list[TreeSpec]) -> list[TreeSpec]:
+    strange = next((child for child in children if not isinstance(child, TreeSpec)), None)
+    if strange is not None:
+        raise ValueError(f"a shape is made of TreeSpecs, as tree_structure() gives them, but got {strange!r}")
+    return children
 
 
 class _Star:

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Iterator
 from types import UnionType
 from typing import Any
@@ -40,7 +41,7 @@ def _flatten_into(leaves: list[Any], tree: Any, is_leaf: IsLeaf | None) -> TreeS
     if rule is None:
         leaves.append(tree)
         return LEAF
-    children, context = rule.flatten(tree)
+    children, context = rule.flatten_fn(tree)
     return TreeSpec(rule.type, context, [_flatten_into(leaves, child, is_leaf) for child in children], rule)
 
 
@@ -62,6 +63,24 @@ def tree_leaves(tree: Any, is_leaf: IsLeaf | None = None) -> list[Any]:
 def tree_iter(tree: Any, is_leaf: IsLeaf | None = None) -> Iterator[Any]:
     """The leaves one by one."""
     yield from tree_leaves(tree, is_leaf)
+
+
+def arg_tree_leaves(*args: Any, **kwargs: Any) -> list[Any]:
+    """The leaves of all arguments of a call."""
+    return tree_leaves((args, kwargs))
+
+
+def _broadcast_to_and_flatten(tree: Any, treespec: TreeSpec, is_leaf: IsLeaf | None = None) -> list[Any] | None:
+    """One entry for each leaf of a shape, from a tree that may end earlier: a leaf in place of a subtree is for all in
+    it. None if the tree is of another shape.
+
+    >>> _broadcast_to_and_flatten((0, [None, 1]), tree_structure(({"a": 1, "b": 2}, [3, 4])))
+    [0, 0, None, 1]
+    """
+    try:
+        return treespec.spread(tree, lambda subtree: tree_is_leaf(subtree, is_leaf))
+    except ValueError:
+        return None
 
 
 def tree_structure(tree: Any, is_leaf: IsLeaf | None = None) -> TreeSpec:
@@ -117,6 +136,26 @@ def tree_map_only_(
     """Calls `func` on each leaf of the types, for what it does; returns the tree itself."""
     tree_map_only(type_or_types_or_pred, func, tree, is_leaf)
     return tree
+
+
+def map_only(
+    type_or_types_or_pred: Types | Callable[[Any], bool], /
+) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
+    """A decorator: the function is for leaves of the types (or in the predicate), and others come back as they are.
+
+    >>> tree_map(map_only(int)(lambda n: n + 1), [1, "a"])
+    [2, 'a']
+    """
+    wanted = _predicate(type_or_types_or_pred)
+
+    def decorate(func: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        @functools.wraps(func)
+        def where_wanted(leaf: Any) -> Any:
+            return func(leaf) if wanted(leaf) else leaf
+
+        return where_wanted
+
+    return decorate
 
 
 def _predicate(types: Types | Callable[[Any], bool]) -> Callable[[Any], bool]:
