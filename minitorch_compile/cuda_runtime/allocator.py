@@ -80,8 +80,15 @@ class CachingAllocator:
         with turn.lock:
             if self._kept_back:
                 self._tidy()
-            while self._freed_later:
-                self._free(self._freed_later.popleft())
+            freed, hands_on = self._freed_later, self.caching and not self.observers
+            while freed:
+                address = freed.popleft()
+                block = self._allocated.get(address) if hands_on else None
+                if block and block.requested == nbytes and block.stream == stream and not block.used_by:
+                    # The last result made room for the next, as in most loops: it is the same block.
+                    self.statistics.handed_on(block.pool.name, block.size, nbytes)
+                    return address
+                self._free(address)
             size = (nbytes + ROUNDING - 1) // ROUNDING * ROUNDING
             pool = self._small if size <= SMALL else self._large
             block = pool.take(stream, size) or self._new_segment(pool, size, stream)

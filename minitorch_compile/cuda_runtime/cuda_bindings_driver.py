@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import ctypes
 import uuid
+from collections.abc import Callable
+from functools import cached_property
 from types import ModuleType
 from typing import Any
 
@@ -30,6 +32,21 @@ ATTRIBUTES = {
     "is_integrated": "INTEGRATED",
 }
 LONGEST_NAME = 256  # bytes of a device's name
+LAUNCH_SINCE = 11080  # the version of CUDA that cuLaunchKernelEx came with
+# cuLaunchKernelEx by its address: the bindings' own call takes its eleven arguments apart each time, which is 3 us.
+LaunchCall = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)
+
+
+class LaunchConfiguration(ctypes.Structure):
+    """CUDA's CUlaunchConfig: how many blocks of how many threads, and in which stream."""
+
+    _fields_ = (
+        *((name, ctypes.c_uint) for name in ("blocks", "blocks_y", "blocks_z", "threads", "threads_y", "threads_z")),
+        ("shared_bytes", ctypes.c_uint),
+        ("stream", ctypes.c_void_p),
+        ("attributes", ctypes.c_void_p),
+        ("attribute_count", ctypes.c_uint),
+    )
 
 
 class CudaBindingsDriver:
@@ -235,22 +252,35 @@ class CudaBindingsDriver:
         self._enter(device)
         return self._call("cuModuleGetFunction", self._call("cuModuleLoadData", image + b"\0"), entry)
 
-    def launch_kernel(self, kernel: Any, blocks: int, threads: int, arguments: int, stream: StreamHandle) -> None:
-        """Puts a kernel into a stream; `arguments` is the address of a table with the addresses of its parameters.
+    @cached_property
+    def _launch(self) -> Callable[..., int]:
+        plain = self._cuda.CUdriverProcAddress_flags.CU_GET_PROC_ADDRESS_DEFAULT
+        address, _ = self._call("cuGetProcAddress", b"cuLaunchKernelEx", LAUNCH_SINCE, plain)
+        return LaunchCall(int(address))
 
-        It belongs to a context. Where there is but one, that is nearly always this thread's already: only if not, the
-        driver refuses it.
+    def prepared_launch(
+        self, device: int, kernel: Any, blocks: int, threads: int, arguments: int
+    ) -> Callable[[int], None]:
+        """A function that puts a kernel into a stream of its device, given the stream's handle, by one thread at a
+        time; `arguments` is the address of a table with the addresses of its parameters.
+
+        A kernel belongs to a context. Where there is but one, that is nearly always this thread's already: only if not,
+        the driver refuses it.
         """
-        device, handle = stream
-        if len(self._contexts) > 1:
-            self._enter(device)
-        launch = self._cuda.cuLaunchKernel
-        error = launch(kernel, blocks, 1, 1, threads, 1, 1, 0, handle, arguments, 0)[0]
-        if error != self._succeeded:
-            self._enter(device)
-            error = launch(kernel, blocks, 1, 1, threads, 1, 1, 0, handle, arguments, 0)[0]
-            if error != self._succeeded:
-                self._fail("cuLaunchKernel", error)
+        configuration = LaunchConfiguration(blocks, 1, 1, threads, 1, 1)
+        where, number = ctypes.addressof(configuration), int(kernel)
+        launch, contexts = self._launch, self._contexts
+
+        def put(stream: int) -> None:
+            if len(contexts) > 1:
+                self._enter(device)
+            configuration.stream = stream
+            if launch(where, number, arguments, None):
+                self._enter(device)
+                if error := launch(where, number, arguments, None):
+                    self._fail("cuLaunchKernelEx", self._cuda.CUresult(error))
+
+        return put
 
 
 def _bindings() -> ModuleType:

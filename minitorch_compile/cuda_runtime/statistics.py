@@ -72,6 +72,11 @@ class Tally:
         self.pieces += int(pieces.sum())
         self.nbytes += int(nbytes.sum())
 
+    def come_and_go(self, pieces: int, nbytes: int) -> None:
+        """So many came in the places of as many that went; the total is not told."""
+        self.came_pieces += pieces
+        self.came_bytes += nbytes
+
     def reset_peaks(self) -> None:
         self.most_pieces, self.most_bytes = self.pieces, self.nbytes
 
@@ -120,6 +125,7 @@ class AllocatorStatistics:
         }
         self.counters = dict.fromkeys(COUNTERS, 0)
         self._notes: list[int | str] = []  # one after the other, FIELDS each
+        self._handed_on: dict[tuple[PoolName, int, int], int] = {}  # how often, by what `handed_on` is told
 
     def note(self, what: int, pool: PoolName, size: int, requested: int, pieces: int, inactive: int) -> None:
         """What happened to a block of `size` bytes; `requested` of them were asked for. `pieces`, `inactive`: how many
@@ -129,8 +135,18 @@ class AllocatorStatistics:
         if len(notes) > MOST_NOTES * FIELDS:
             self.settle()
 
+    def handed_on(self, pool: PoolName, size: int, requested: int) -> None:
+        """A block was given back, and handed out for as much again: it changes nothing but what came and went."""
+        key = pool, size, requested
+        self._handed_on[key] = self._handed_on.get(key, 0) + 1
+
     def settle(self) -> None:
         """Adds up what was noted."""
+        handed_on, self._handed_on = self._handed_on, {}
+        for (pool, taken, asked), times in handed_on.items():
+            for tallies in (self.all, self.pools[pool]):
+                for kind, each in (("allocated", taken), ("active", taken), ("requested", asked)):
+                    getattr(tallies, kind).come_and_go(times, times * each)
         notes, self._notes = self._notes, []
         what = np.array(notes[0::FIELDS], np.int64)
         size, requested, pieces, inactive = (np.array(notes[field::FIELDS], np.int64) for field in range(2, FIELDS))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +34,11 @@ class Driver(FakeDriver):
         self.loaded.append((device, image, entry))
         return entry
 
-    def launch_kernel(self, kernel: bytes, blocks: int, threads: int, arguments: int, stream: StreamHandle) -> None:
-        assert (kernel, blocks, threads) == (b"_Zkernel", 2, 256)
+    def prepared_launch(
+        self, device: int, kernel: bytes, blocks: int, threads: int, arguments: int
+    ) -> Callable[[int], None]:
+        assert (device, kernel, blocks, threads) == (0, b"_Zkernel", 2, 256)
+        return lambda stream: None
 
 
 @pytest.fixture(autouse=True)
@@ -93,10 +96,15 @@ def test_a_launch_has_its_arguments_where_the_driver_reads_them() -> None:
     seen = []
 
     class Reading(Driver):
-        def launch_kernel(self, kernel: bytes, blocks: int, threads: int, arguments: int, stream: StreamHandle) -> None:
-            table = (ctypes.c_void_p * 4).from_address(arguments)
-            kinds = (ctypes.c_uint64, ctypes.c_uint64, ctypes.c_int64, ctypes.c_float)
-            seen.append([kind.from_address(place).value for kind, place in zip(kinds, table)])
+        def prepared_launch(
+            self, device: int, kernel: bytes, blocks: int, threads: int, arguments: int
+        ) -> Callable[[int], None]:
+            def read(stream: int) -> None:
+                table = (ctypes.c_void_p * 4).from_address(arguments)
+                kinds = (ctypes.c_uint64, ctypes.c_uint64, ctypes.c_int64, ctypes.c_float)
+                seen.append([kind.from_address(place).value for kind, place in zip(kinds, table)])
+
+            return read
 
     kernel = NumbaLauncher(Reading()).compile(TEXT, "kernel", ["float32", "float32", SIZE, "=float32"])
     launch = kernel(1, [(4, np.dtype(np.float32))] * 2, [4, 0.5])

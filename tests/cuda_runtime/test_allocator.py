@@ -115,6 +115,22 @@ def test_a_freed_block_is_handed_out_again_at_once_on_its_stream_and_on_no_other
     assert allocator.allocate(1024, MAIN) == address
 
 
+def test_a_block_that_a_finalizer_left_is_handed_on_and_counted_as_if_it_had_been_freed() -> None:
+    freed, left = allocator_of(), allocator_of()
+    for allocator, free in ((freed, freed.free), (left, left.free_later)):
+        others = [allocator.allocate(nbytes, StreamHandle(0)) for nbytes in (512, 700)]
+        for nbytes in (700, 700, 512, 512):
+            free(others.pop())
+            others.append(allocator.allocate(nbytes, StreamHandle(0)))
+        assert len({*others}) == 2
+    expected = {k: v for k, v in freed.memory_stats().items() if "inactive" not in k}  # it was never free in between
+    assert {k: v for k, v in left.memory_stats().items() if "inactive" not in k} == expected
+    first = left.allocate(300, StreamHandle(0))
+    left.free_later(first)
+    other = left.driver.create_stream(0)
+    assert left.allocate(300, other) != first  # which may still be in use on its own
+
+
 def test_a_block_that_another_stream_uses_is_kept_back_until_it_is_done() -> None:
     driver = late_driver()
     allocator, other = CachingAllocator(driver, 0), driver.create_stream(0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import sys
 from collections.abc import Callable
 from enum import IntEnum
@@ -10,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from minitorch_compile.cuda_runtime.cuda_bindings_driver import CudaBindingsDriver
-from minitorch_compile.cuda_runtime.driver import StreamHandle
+from minitorch_compile.cuda_runtime.cuda_bindings_driver import CudaBindingsDriver, LaunchCall, LaunchConfiguration
 from minitorch_compile.cuda_runtime.errors import CudaError, CudaOutOfMemoryError, CudaUnavailableError
 
 
@@ -91,19 +91,29 @@ def test_a_launch_enters_the_device_only_where_another_library_has_left_it(monke
         current[0] = context
         return (CUresult.CUDA_SUCCESS,)
 
-    def launch(*arguments: Any) -> tuple[CUresult]:
+    @LaunchCall
+    def launch(configuration: int, kernel: int, arguments: int, extra: int | None) -> int:
         calls.append("launch")
-        return (CUresult.CUDA_SUCCESS if current[0] == "ours" else CUresult.CUDA_ERROR_ILLEGAL_ADDRESS,)
+        shape = LaunchConfiguration.from_address(configuration)
+        assert (kernel, arguments, extra) == (7, 4096, None)
+        assert (shape.blocks, shape.threads, shape.threads_z, shape.shared_bytes, shape.stream) == (2, 32, 1, 0, 5)
+        return int(CUresult.CUDA_SUCCESS if current[0] == "ours" else CUresult.CUDA_ERROR_ILLEGAL_ADDRESS)
 
     bindings(
         monkeypatch,
         cuDeviceGet=lambda device: (CUresult.CUDA_SUCCESS, device),
         cuDevicePrimaryCtxRetain=lambda device: (CUresult.CUDA_SUCCESS, "ours"),
         cuCtxSetCurrent=set_current,
-        cuLaunchKernel=launch,
+        CUdriverProcAddress_flags=SimpleNamespace(CU_GET_PROC_ADDRESS_DEFAULT=0),
+        cuGetProcAddress=lambda *asked: (CUresult.CUDA_SUCCESS, ctypes.cast(launch, ctypes.c_void_p).value, 0),
     )
     driver = CudaBindingsDriver()
+    put = driver.prepared_launch(0, 7, 2, 32, 4096)
     for left_in in ("ours", "theirs", "ours"):
         current[0] = left_in
-        driver.launch_kernel("kernel", 1, 32, 0, StreamHandle(0))
+        put(5)
     assert calls == ["launch", "launch", "enter", "launch", "launch"]
+    monkeypatch.setattr(driver, "_enter", calls.append)
+    current[0] = "theirs"
+    with pytest.raises(CudaError, match="CUDA_ERROR_ILLEGAL_ADDRESS"):
+        put(5)

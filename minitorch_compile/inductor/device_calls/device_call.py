@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -56,6 +56,17 @@ class Launch:
     last_uses: list[int] = field(default_factory=list)
 
 
+class Single(NamedTuple):
+    """A launch, the places of its buffers among inputs and result, bytes of the inputs' elements and of the result, and
+    what `from_parts` is told of the latter behind its storage."""
+
+    launch: Launching
+    places: list[int]
+    item_sizes: list[int]
+    nbytes: int
+    parts: tuple[Any, ...]
+
+
 class DeviceCall:
     """A schedule made ready for a device: called with its input tensors, which lie there, it returns its outputs.
 
@@ -101,6 +112,7 @@ class DeviceCall:
         ]
         self.filled = sorted({place for place, *_ in self.results})
         self._plan_memory()
+        self.single = self._single()
 
     def _plan_memory(self) -> None:
         """Notes at each launch which blocks begin there and which end: a stream runs in order, so a block that was
@@ -116,10 +128,29 @@ class DeviceCall:
             launch.last_uses = [p for p in dict.fromkeys(launch.places) if p in self.sizes and p not in later]
             later.update(launch.places)
 
+    def _single(self) -> Single | None:
+        """What a call that is one launch with one result consists of, which nobody watches; None for another."""
+        if len(self.launches) != 1 or len(self.results) != 1 or self.sanitizer is not None:
+            return None
+        (launch,), ((made, *parts),), result = self.launches, self.results, len(self.inputs)
+        if launch.uses_status or self.sizes.keys() != {result} or made != result:
+            return None
+        return Single(launch.launch, launch.places, self.item_sizes, self.sizes[result], (*parts, self.device))
+
     def __call__(self, tensors: Sequence[TensorBase]) -> Any:
         """A tensor, or a tuple if there are several."""
-        results = self.results_of(tensors)
-        return results[0] if len(results) == 1 else tuple(results)
+        if self.single is None:
+            results = self.results_of(tensors)
+            return results[0] if len(results) == 1 else tuple(results)
+        # Most calls, at whose speed small programs run: each line counts.
+        launch, places, item_sizes, nbytes, parts = self.single
+        runtime, index = self.runtime, self.index
+        stream = runtime.current_stream(index)
+        block = DeviceBlock(runtime, index, nbytes, stream)
+        memory = [x.storage.block.address + x.offset * size for x, size in zip(tensors, item_sizes)]
+        memory.append(block.address)
+        launch([memory[place] for place in places], stream)
+        return from_parts(DeviceStorage(block), *parts)
 
     def results_of(self, tensors: Sequence[TensorBase]) -> list[TensorBase]:
         """All results."""

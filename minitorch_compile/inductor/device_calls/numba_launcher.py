@@ -11,7 +11,7 @@ import ctypes
 import re
 import struct
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -108,17 +108,24 @@ class PreparedLaunch:
         self.table = (ctypes.c_void_p * len(words))(*(start + WORD * place for place in range(len(words))))
         self.where = ctypes.addressof(self.table)
         self.turn = threading.Lock()
-        self.launch = loaded.driver.launch_kernel
+        self.launches: dict[int, Callable[[int], None]] = {}  # by device
 
     def __call__(self, addresses: Sequence[int], stream: StreamHandle) -> None:
-        handle = self.loaded.handles.get(stream.device) or self.loaded.handle(stream.device)
+        device, handle = stream
+        launch = self.launches.get(device) or self.prepared(device)
         with self.turn:  # the driver has read the buffer when it returns
             if self.arrays:
                 for place, address in zip(self.arrays, addresses[self.plain :], strict=True):
                     struct.pack_into("Q", self.buffer, place, address)
                 addresses = addresses[: self.plain]
             self.pointers.pack_into(self.buffer, 0, *addresses)
-            self.launch(handle, self.blocks, self.loaded.threads, self.where, stream)
+            launch(handle)
+
+    def prepared(self, device: int) -> Callable[[int], None]:
+        """What puts the kernel into a stream of a device."""
+        loaded = self.loaded
+        made = loaded.driver.prepared_launch(device, loaded.handle(device), self.blocks, loaded.threads, self.where)
+        return self.launches.setdefault(device, made)  # one for all threads, which take turns
 
 
 def entry_of(image: bytes) -> bytes:
