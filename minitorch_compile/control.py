@@ -16,8 +16,8 @@ from minitorch_compile.frame_marks import passed, unhooked
 AnyCallable = TypeVar("AnyCallable", bound=Callable[..., Any])
 
 
-def graph_break(reason: str = "") -> None:
-    """Ends the graph here when traced; does nothing when run. A `reason` is for the reader.
+def graph_break(msg: str = "") -> None:
+    """Ends the graph here when traced; does nothing when run. `msg` is for the reader.
 
     >>> graph_break()
     """

@@ -40,7 +40,7 @@ from minitorch_compile.dynamo.variables.builtins.substitutes import substitute_i
 from minitorch_compile.tensor import Tensor
 
 
-def mark_static_address(t: Tensor, guard: bool = True) -> None:
+def mark_static_address(t: Tensor, guard: bool = False) -> None:
     """Says that a tensor stays where it is in memory, which only CUDA graphs ask for. TypeError for another object."""
     if not isinstance(t, Tensor):
         raise TypeError(f"mark_static_address expects a tensor but received {type(t).__name__}")

@@ -124,15 +124,15 @@ class Node:
         """Whether `apply` is certain to raise, since it needs what was let go of."""
         return False
 
-    def register_prehook(self, hook: Callable[[tuple[Grad, ...]], Any]) -> RemovableHandle:
-        """`hook(grad_outputs)` is called before the node runs; the tuple it returns, if any, takes their place."""
+    def register_prehook(self, fn: Callable[[tuple[Grad, ...]], Any]) -> RemovableHandle:
+        """`fn(grad_outputs)` is called before the node runs; the tuple it returns, if any, takes their place."""
 
-        return self._add_hook(BeforeApply(hook))
+        return self._add_hook(BeforeApply(fn))
 
-    def register_hook(self, hook: Callable[[tuple[Grad, ...], tuple[Grad, ...]], Any]) -> RemovableHandle:
-        """`hook(grad_inputs, grad_outputs)` is called after the node ran; the tuple it returns, if any, takes the place
+    def register_hook(self, fn: Callable[[tuple[Grad, ...], tuple[Grad, ...]], Any]) -> RemovableHandle:
+        """`fn(grad_inputs, grad_outputs)` is called after the node ran; the tuple it returns, if any, takes the place
         of `grad_inputs`."""
-        return self._add_hook(AfterApply(hook))
+        return self._add_hook(AfterApply(fn))
 
     def _add_hook(self, hook: Any) -> RemovableHandle:
         if self.hooks is None:

@@ -76,22 +76,24 @@ def list_backends(exclude_tags: Sequence[str] | None = ("debug", "experimental")
     return sorted(name for name in _backends if not _tags[name] & set(exclude_tags or ()))
 
 
-def lookup_backend(backend: str | Backend) -> Backend:
+def lookup_backend(compiler_fn: str | Backend) -> Backend:
     """The backend of that name; a callable is its own backend.
 
     InvalidBackend, a ValueError that lists the names, for an unknown one; TypeError for what is neither a name nor
     callable.
     """
-    if callable(backend):
-        return backend
-    if not isinstance(backend, str):
+    if callable(compiler_fn):
+        return compiler_fn
+    if not isinstance(compiler_fn, str):
         raise TypeError(
             "compile: backend must be a name or a callable (graph_module, example_inputs), got"
-            f" {type(backend).__name__}"
+            f" {type(compiler_fn).__name__}"
         )
-    if backend not in _backends:
-        raise InvalidBackend(f"compile: no backend named {backend!r}. {suggestion(backend, list_backends(None))}")
-    return _backends[backend]
+    if compiler_fn not in _backends:
+        raise InvalidBackend(
+            f"compile: no backend named {compiler_fn!r}. {suggestion(compiler_fn, list_backends(None))}"
+        )
+    return _backends[compiler_fn]
 
 
 def suggestion(word: str, choices: Sequence[str]) -> str:

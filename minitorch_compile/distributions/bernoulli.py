@@ -12,7 +12,7 @@ import math
 from typing import Any
 
 from minitorch_compile.distributions import constraints
-from minitorch_compile.distributions.distribution import Distribution
+from minitorch_compile.distributions.distribution import ONE_SAMPLE, Distribution
 from minitorch_compile.distributions.parameters import (
     broadcast_all,
     exactly_one,
@@ -73,7 +73,7 @@ class Bernoulli(BinaryOutcome):
     def variance(self) -> Any:
         return self.probs * (1 - self.probs)
 
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
         with no_grad():
             return ops.bernoulli(self.probs.expand(tuple(self._extended_shape(sample_shape))))
 

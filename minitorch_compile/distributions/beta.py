@@ -11,7 +11,7 @@ from typing import Any
 
 from minitorch_compile.distributions import constraints
 from minitorch_compile.distributions.dirichlet import Dirichlet
-from minitorch_compile.distributions.distribution import Distribution
+from minitorch_compile.distributions.distribution import ONE_SAMPLE, Distribution
 from minitorch_compile.distributions.parameters import broadcast_all
 from minitorch_compile.tensor import Tensor, ops
 
@@ -50,7 +50,7 @@ class Beta(Distribution):
         a, b = self.concentration1, self.concentration0
         return a * b / ((a + b) ** 2 * (a + b + 1))
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
         return self._dirichlet.rsample(sample_shape).select(-1, 0)
 
     def log_prob(self, value: Tensor) -> Any:

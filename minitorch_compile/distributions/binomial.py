@@ -12,7 +12,7 @@ from typing import Any
 
 from minitorch_compile.distributions import constraints
 from minitorch_compile.distributions.bernoulli import BinaryOutcome
-from minitorch_compile.distributions.distribution import Distribution
+from minitorch_compile.distributions.distribution import ONE_SAMPLE, Distribution
 from minitorch_compile.distributions.parameters import broadcast_all, exactly_one
 from minitorch_compile.nn import functional as F
 from minitorch_compile.tensor import Tensor, no_grad, ops
@@ -61,7 +61,7 @@ class Binomial(CountOfSuccesses):
     def variance(self) -> Any:
         return self.total_count * self.probs * (1 - self.probs)
 
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
         shape = tuple(self._extended_shape(sample_shape))
         with no_grad():
             return ops.binomial(self.total_count.expand(shape), self.probs.expand(shape))

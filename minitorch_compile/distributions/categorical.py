@@ -12,7 +12,7 @@ import math
 from typing import Any
 
 from minitorch_compile.distributions import constraints
-from minitorch_compile.distributions.distribution import Distribution
+from minitorch_compile.distributions.distribution import ONE_SAMPLE, Distribution
 from minitorch_compile.distributions.parameters import exactly_one, logits_to_probs, probs_to_logits
 from minitorch_compile.tensor import Size, Tensor, no_grad, ops
 from minitorch_compile.tensor.memory.strides import broadcast_sizes
@@ -77,7 +77,7 @@ class Categorical(Distribution):
     def variance(self) -> Any:
         return ops.full(tuple(self._batch_shape), math.nan, self._param.dtype)
 
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
         count = Size((sample_shape,) if isinstance(sample_shape, int) else sample_shape).numel()
         with no_grad():
             rows = self.probs.reshape((-1, self._num_events))

@@ -12,7 +12,7 @@ import math
 from typing import Any
 
 from minitorch_compile.distributions import constraints
-from minitorch_compile.distributions.distribution import Distribution
+from minitorch_compile.distributions.distribution import ONE_SAMPLE, Distribution
 from minitorch_compile.distributions.parameters import broadcast_all
 from minitorch_compile.tensor import Tensor, ops
 
@@ -41,7 +41,7 @@ class Cauchy(Distribution):
     def variance(self) -> Any:
         return ops.full(tuple(self._batch_shape), math.inf, self.loc.dtype)
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
         drawn = ops.empty(tuple(self._extended_shape(sample_shape)), dtype=self.loc.dtype).cauchy_()
         return self.loc + drawn * self.scale
 

@@ -232,8 +232,8 @@ class Multinomial(Constraint):
     def __init__(self, upper_bound: Any) -> None:
         self.upper_bound = upper_bound
 
-    def check(self, value: Tensor) -> Any:
-        return (value >= 0).all(-1) & (value.sum(-1) <= self.upper_bound)
+    def check(self, x: Tensor) -> Any:
+        return (x >= 0).all(-1) & (x.sum(-1) <= self.upper_bound)
 
 
 class LowerTriangular(Constraint):

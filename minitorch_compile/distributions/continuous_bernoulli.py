@@ -15,6 +15,7 @@ from typing import Any
 
 from minitorch_compile.distributions import constraints
 from minitorch_compile.distributions.bernoulli import BinaryOutcome
+from minitorch_compile.distributions.distribution import ONE_SAMPLE
 from minitorch_compile.distributions.parameters import broadcast_all
 from minitorch_compile.nn import functional as F
 from minitorch_compile.tensor import Tensor, ops
@@ -68,7 +69,7 @@ class ContinuousBernoulli(BinaryOutcome):
         x = (self.probs - 0.5) ** 2
         return ops.where(self._outside(), exact, 1.0 / 12.0 - (1.0 / 15.0 - 128.0 / 945.0 * x) * x)
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
         fractions = ops.rand(tuple(self._extended_shape(sample_shape)), dtype=self._param.dtype)
         return self.icdf(fractions)
 

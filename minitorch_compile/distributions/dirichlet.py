@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from minitorch_compile.distributions import constraints
-from minitorch_compile.distributions.distribution import Distribution
+from minitorch_compile.distributions.distribution import ONE_SAMPLE, Distribution
 from minitorch_compile.nn import functional as F
 from minitorch_compile.tensor import Tensor, ops
 
@@ -47,7 +47,7 @@ class Dirichlet(Distribution):
         total = self.concentration.sum(-1, keepdim=True)
         return self.concentration * (total - self.concentration) / (total**2 * (total + 1))
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
         return ops._sample_dirichlet(self.concentration.expand(tuple(self._extended_shape(sample_shape))))
 
     def log_prob(self, value: Tensor) -> Any:

@@ -19,6 +19,8 @@ from minitorch_compile.distributions.constraints import Constraint, is_dependent
 from minitorch_compile.tensor import Size, Tensor, no_grad
 from minitorch_compile.tensor.memory.strides import broadcast_sizes
 
+ONE_SAMPLE = Size()  # the `sample_shape` of a single one
+
 
 class Distribution:
     """The base of all. A subclass has `arg_constraints`, `support` and at least `log_prob` and `rsample` or `sample`.
@@ -84,7 +86,7 @@ class Distribution:
         """The values that a sample can have."""
         raise NotImplementedError(f"{type(self).__name__}: has no support")
 
-    def _extended_shape(self, sample_shape: Any = ()) -> Size:
+    def _extended_shape(self, sample_shape: Any = ONE_SAMPLE) -> Size:
         """The shape of a sample."""
         return Size((*_sizes(sample_shape), *self._batch_shape, *self._event_shape))
 
@@ -101,12 +103,12 @@ class Distribution:
 
     # ------------------------------------------------------------------------------------------------------ samples
 
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
         """A sample through which no gradient passes."""
         with no_grad():
             return self.rsample(sample_shape)
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
         """A sample that can be differentiated by the parameters. NotImplementedError if there is no such thing."""
         raise NotImplementedError(f"{type(self).__name__}: samples can't be differentiated; use sample()")
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from minitorch_compile.distributions import constraints
-from minitorch_compile.distributions.distribution import Distribution
+from minitorch_compile.distributions.distribution import ONE_SAMPLE, Distribution
 from minitorch_compile.distributions.parameters import broadcast_all
 from minitorch_compile.tensor import Tensor, ops
 
@@ -44,7 +44,7 @@ class Exponential(Distribution):
     def variance(self) -> Any:
         return self.rate**-2
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
         drawn = ops.empty(tuple(self._extended_shape(sample_shape)), dtype=self.rate.dtype).exponential_()
         return drawn / self.rate
 

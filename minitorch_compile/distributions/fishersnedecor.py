@@ -10,7 +10,7 @@ import math
 from typing import Any
 
 from minitorch_compile.distributions import constraints
-from minitorch_compile.distributions.distribution import Distribution
+from minitorch_compile.distributions.distribution import ONE_SAMPLE, Distribution
 from minitorch_compile.distributions.gamma import Gamma
 from minitorch_compile.distributions.parameters import broadcast_all
 from minitorch_compile.tensor import Tensor, ops
@@ -42,7 +42,7 @@ class FisherSnedecor(Distribution):
         a, b = self.df1, self.df2
         return ops.where(b > 4, 2 * b**2 * (a + b - 2) / (a * (b - 2) ** 2 * (b - 4)), math.nan)
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
         above = Gamma(self.df1 / 2, self.df1, validate_args=False).rsample(sample_shape)
         below = Gamma(self.df2 / 2, self.df2, validate_args=False).rsample(sample_shape)
         return above / below.clamp(min=finfo(below.dtype).tiny)

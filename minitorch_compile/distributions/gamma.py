@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from minitorch_compile.distributions import constraints
-from minitorch_compile.distributions.distribution import Distribution
+from minitorch_compile.distributions.distribution import ONE_SAMPLE, Distribution
 from minitorch_compile.distributions.parameters import broadcast_all
 from minitorch_compile.tensor import Tensor, ops
 
@@ -39,7 +39,7 @@ class Gamma(Distribution):
     def variance(self) -> Any:
         return self.concentration / self.rate**2
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
         shape = tuple(self._extended_shape(sample_shape))
         return ops._standard_gamma(self.concentration.expand(shape)) / self.rate.expand(shape)
 

@@ -10,7 +10,7 @@ import math
 from typing import Any
 
 from minitorch_compile.distributions import constraints
-from minitorch_compile.distributions.distribution import Distribution
+from minitorch_compile.distributions.distribution import ONE_SAMPLE, Distribution
 from minitorch_compile.distributions.parameters import broadcast_all
 from minitorch_compile.tensor import Tensor, ops
 
@@ -58,7 +58,7 @@ class GeneralizedPareto(Distribution):
     def mode(self) -> Any:
         return self.loc
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
         uniform = ops.rand(tuple(self._extended_shape(sample_shape)), dtype=self.loc.dtype)
         return self.icdf(uniform)
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from minitorch_compile.distributions import constraints
 from minitorch_compile.distributions.bernoulli import BinaryOutcome
+from minitorch_compile.distributions.distribution import ONE_SAMPLE
 from minitorch_compile.distributions.parameters import broadcast_all
 from minitorch_compile.nn import functional as F
 from minitorch_compile.tensor import Tensor, no_grad, ops
@@ -34,7 +35,7 @@ class Geometric(BinaryOutcome):
     def variance(self) -> Any:
         return (1 / self.probs - 1) / self.probs
 
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
         with no_grad():
             shape, element = tuple(self._extended_shape(sample_shape)), self._param.dtype
             fractions = ops.empty(shape, dtype=element).uniform_(finfo(element).tiny, 1)

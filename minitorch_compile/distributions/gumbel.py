@@ -12,7 +12,7 @@ import math
 from typing import Any
 
 from minitorch_compile.distributions import constraints
-from minitorch_compile.distributions.distribution import Distribution
+from minitorch_compile.distributions.distribution import ONE_SAMPLE, Distribution
 from minitorch_compile.distributions.parameters import broadcast_all
 from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.numerics.numeric_limits import finfo
@@ -48,7 +48,7 @@ class Gumbel(Distribution):
     def variance(self) -> Any:
         return self.stddev**2
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
         limits, shape = finfo(self.loc.dtype), tuple(self._extended_shape(sample_shape))
         return self.icdf(ops.empty(shape, dtype=self.loc.dtype).uniform_(limits.tiny, 1 - limits.eps))
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from minitorch_compile.distributions import constraints
 from minitorch_compile.distributions.cauchy import Cauchy
-from minitorch_compile.distributions.distribution import Distribution
+from minitorch_compile.distributions.distribution import ONE_SAMPLE, Distribution
 from minitorch_compile.distributions.parameters import broadcast_all
 from minitorch_compile.tensor import Tensor, ops
 
@@ -45,7 +45,7 @@ class HalfCauchy(Distribution):
     def variance(self) -> Any:
         return ops.full(tuple(self._batch_shape), math.inf, self.scale.dtype)
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
         return self._cauchy.rsample(sample_shape).abs()
 
     def log_prob(self, value: Tensor) -> Any:
@@ -56,8 +56,8 @@ class HalfCauchy(Distribution):
         self._validate_sample(value)
         return 2 * self._cauchy.cdf(value) - 1
 
-    def icdf(self, value: Tensor) -> Any:
-        return self._cauchy.icdf((value + 1) / 2)
+    def icdf(self, prob: Tensor) -> Any:
+        return self._cauchy.icdf((prob + 1) / 2)
 
     def entropy(self) -> Any:
         return self._cauchy.entropy() - math.log(2)

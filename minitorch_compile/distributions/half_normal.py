@@ -10,7 +10,7 @@ import math
 from typing import Any
 
 from minitorch_compile.distributions import constraints
-from minitorch_compile.distributions.distribution import Distribution
+from minitorch_compile.distributions.distribution import ONE_SAMPLE, Distribution
 from minitorch_compile.distributions.normal import Normal
 from minitorch_compile.distributions.parameters import broadcast_all
 from minitorch_compile.tensor import Tensor, ops
@@ -44,7 +44,7 @@ class HalfNormal(Distribution):
     def variance(self) -> Any:
         return self.scale**2 * (1 - 2 / math.pi)
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
         return self._normal.rsample(sample_shape).abs()
 
     def log_prob(self, value: Tensor) -> Any:
@@ -55,8 +55,8 @@ class HalfNormal(Distribution):
         self._validate_sample(value)
         return 2 * self._normal.cdf(value) - 1
 
-    def icdf(self, value: Tensor) -> Any:
-        return self._normal.icdf((value + 1) / 2)
+    def icdf(self, prob: Tensor) -> Any:
+        return self._normal.icdf((prob + 1) / 2)
 
     def entropy(self) -> Any:
         return self._normal.entropy() - math.log(2)

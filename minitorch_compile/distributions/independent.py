@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from minitorch_compile.distributions import constraints
-from minitorch_compile.distributions.distribution import Distribution
+from minitorch_compile.distributions.distribution import ONE_SAMPLE, Distribution
 from minitorch_compile.tensor import Tensor
 
 
@@ -75,10 +75,10 @@ class Independent(Distribution):
     def variance(self) -> Any:
         return self.base_dist.variance
 
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
         return self.base_dist.sample(sample_shape)
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
         return self.base_dist.rsample(sample_shape)
 
     def log_prob(self, value: Tensor) -> Any:

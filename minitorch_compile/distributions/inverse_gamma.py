@@ -10,7 +10,7 @@ import math
 from typing import Any
 
 from minitorch_compile.distributions import constraints
-from minitorch_compile.distributions.distribution import Distribution
+from minitorch_compile.distributions.distribution import ONE_SAMPLE, Distribution
 from minitorch_compile.distributions.gamma import Gamma
 from minitorch_compile.distributions.parameters import broadcast_all
 from minitorch_compile.tensor import Tensor, ops
@@ -41,7 +41,7 @@ class InverseGamma(Distribution):
         a = self.concentration
         return ops.where(a > 2, self.rate**2 / ((a - 1) ** 2 * (a - 2)), math.inf)
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
         return 1 / Gamma(self.concentration, self.rate, validate_args=False).rsample(sample_shape)
 
     def log_prob(self, value: Tensor) -> Any:

@@ -12,7 +12,7 @@ import math
 from typing import Any
 
 from minitorch_compile.distributions import constraints
-from minitorch_compile.distributions.distribution import Distribution
+from minitorch_compile.distributions.distribution import ONE_SAMPLE, Distribution
 from minitorch_compile.distributions.parameters import broadcast_all
 from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.numerics.numeric_limits import finfo
@@ -46,7 +46,7 @@ class Laplace(Distribution):
     def variance(self) -> Any:
         return 2 * self.scale**2
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
         eps = finfo(self.loc.dtype).eps
         centred = ops.rand(tuple(self._extended_shape(sample_shape)), dtype=self.loc.dtype) * (2 - eps) - (1 - eps)
         return self.loc - self.scale * centred.sign() * (-centred.abs()).log1p()

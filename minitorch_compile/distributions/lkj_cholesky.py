@@ -16,7 +16,7 @@ from typing import Any
 
 from minitorch_compile.distributions import constraints
 from minitorch_compile.distributions.beta import Beta
-from minitorch_compile.distributions.distribution import Distribution
+from minitorch_compile.distributions.distribution import ONE_SAMPLE, Distribution
 from minitorch_compile.distributions.parameters import broadcast_all
 from minitorch_compile.distributions.transforms import Transform
 from minitorch_compile.distributions.triangular_vectors import tril_matrix_to_vec, vec_to_tril_matrix
@@ -92,7 +92,7 @@ class LKJCholesky(Distribution):
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         return LKJCholesky(self.dim, self.concentration.expand(tuple(batch_shape)), validate_args=False)
 
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
         length = self._beta.sample(sample_shape).unsqueeze(-1)
         normal = ops.randn(tuple(self._extended_shape(sample_shape))).tril(-1)
         norm = ops.linalg_vector_norm(normal, 2, -1, True)

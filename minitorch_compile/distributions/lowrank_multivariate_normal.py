@@ -13,7 +13,7 @@ import math
 from typing import Any
 
 from minitorch_compile.distributions import constraints
-from minitorch_compile.distributions.distribution import Distribution
+from minitorch_compile.distributions.distribution import ONE_SAMPLE, Distribution
 from minitorch_compile.distributions.multivariate_normal import half_log_det
 from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.memory.strides import broadcast_sizes
@@ -78,7 +78,7 @@ class LowRankMultivariateNormal(Distribution):
     def scale_tril(self) -> Any:
         return ops.linalg_cholesky(self.covariance_matrix)
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
         shape = self._extended_shape(sample_shape)
         common = ops.randn((*shape[:-1], self.cov_factor.shape[-1]), dtype=self.loc.dtype)
         own = ops.randn(tuple(shape), dtype=self.loc.dtype)

@@ -14,7 +14,7 @@ from typing import Any
 
 from minitorch_compile.distributions import constraints
 from minitorch_compile.distributions.categorical import Categorical
-from minitorch_compile.distributions.distribution import Distribution
+from minitorch_compile.distributions.distribution import ONE_SAMPLE, Distribution
 from minitorch_compile.tensor import Tensor, no_grad, ops
 
 
@@ -77,7 +77,7 @@ class MixtureSameFamily(Distribution):
         within = (weights * self._components.variance).sum(self._dim)
         return within + (weights * (means - self.mean.unsqueeze(self._dim)) ** 2).sum(self._dim)
 
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
         with no_grad():
             chosen = self._mixture.sample(sample_shape)
             values = self._components.sample(sample_shape)
@@ -85,13 +85,13 @@ class MixtureSameFamily(Distribution):
             index = chosen.reshape((*chosen.shape, 1, *(1,) * len(events))).expand((*chosen.shape, 1, *events))
             return ops.gather(values, values.ndim + self._dim, index).squeeze(self._dim)
 
-    def log_prob(self, value: Tensor) -> Any:
-        self._validate_sample(value)
-        by_component = self._components.log_prob(value.unsqueeze(self._dim))
+    def log_prob(self, x: Tensor) -> Any:
+        self._validate_sample(x)
+        by_component = self._components.log_prob(x.unsqueeze(self._dim))
         return ops.logsumexp(by_component + ops.log_softmax(self._mixture.logits, -1), -1)
 
-    def cdf(self, value: Tensor) -> Any:
-        return (self._components.cdf(value.unsqueeze(self._dim)) * self._mixture.probs).sum(-1)
+    def cdf(self, x: Tensor) -> Any:
+        return (self._components.cdf(x.unsqueeze(self._dim)) * self._mixture.probs).sum(-1)
 
     def __repr__(self) -> str:
         return f"MixtureSameFamily(\n  {self._mixture},\n  {self._components})"

@@ -14,7 +14,7 @@ from typing import Any
 from minitorch_compile.distributions import constraints
 from minitorch_compile.distributions.binomial import Binomial
 from minitorch_compile.distributions.categorical import Categorical
-from minitorch_compile.distributions.distribution import Distribution
+from minitorch_compile.distributions.distribution import ONE_SAMPLE, Distribution
 from minitorch_compile.distributions.parameters import broadcast_all
 from minitorch_compile.nn import functional as F
 from minitorch_compile.tensor import Tensor, no_grad, ops
@@ -61,7 +61,7 @@ class Multinomial(Distribution):
     def variance(self) -> Any:
         return self.total_count * self.probs * (1 - self.probs)
 
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
         shape = (sample_shape,) if isinstance(sample_shape, int) else tuple(sample_shape)
         with no_grad():
             drawn = self._categorical.sample((self.total_count, *shape))

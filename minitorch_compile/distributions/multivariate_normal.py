@@ -13,7 +13,7 @@ import math
 from typing import Any
 
 from minitorch_compile.distributions import constraints
-from minitorch_compile.distributions.distribution import Distribution
+from minitorch_compile.distributions.distribution import ONE_SAMPLE, Distribution
 from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.memory.strides import broadcast_sizes
 
@@ -102,7 +102,7 @@ class MultivariateNormal(Distribution):
     def variance(self) -> Any:
         return (self._unbroadcasted_scale_tril**2).sum(-1)
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
         noise = ops.randn(tuple(self._extended_shape(sample_shape)), dtype=self.loc.dtype)
         return self.loc + (self._unbroadcasted_scale_tril @ noise.unsqueeze(-1)).squeeze(-1)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from minitorch_compile.distributions import constraints
 from minitorch_compile.distributions.binomial import CountOfSuccesses
+from minitorch_compile.distributions.distribution import ONE_SAMPLE
 from minitorch_compile.distributions.gamma import Gamma
 from minitorch_compile.nn import functional as F
 from minitorch_compile.tensor import Tensor, no_grad, ops
@@ -40,7 +41,7 @@ class NegativeBinomial(CountOfSuccesses):
     def variance(self) -> Any:
         return self.mean / ops.sigmoid(-self.logits)
 
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
         with no_grad():
             rates = Gamma(self.total_count, (-self.logits).exp(), validate_args=False).sample(sample_shape)
             return ops.poisson(rates)

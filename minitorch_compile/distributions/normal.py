@@ -11,7 +11,7 @@ import math
 from typing import Any
 
 from minitorch_compile.distributions import constraints
-from minitorch_compile.distributions.distribution import Distribution
+from minitorch_compile.distributions.distribution import ONE_SAMPLE, Distribution
 from minitorch_compile.distributions.parameters import broadcast_all
 from minitorch_compile.tensor import Tensor, ops
 
@@ -51,7 +51,7 @@ class Normal(Distribution):
     def variance(self) -> Any:
         return self.scale**2
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
         noise = ops.randn(tuple(self._extended_shape(sample_shape)), dtype=self.loc.dtype)
         return self.loc + noise * self.scale
 

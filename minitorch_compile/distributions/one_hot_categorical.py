@@ -12,7 +12,7 @@ from typing import Any
 
 from minitorch_compile.distributions import constraints
 from minitorch_compile.distributions.categorical import Categorical
-from minitorch_compile.distributions.distribution import Distribution
+from minitorch_compile.distributions.distribution import ONE_SAMPLE, Distribution
 from minitorch_compile.nn import functional as F
 from minitorch_compile.tensor import Tensor, ops
 
@@ -62,7 +62,7 @@ class OneHotCategorical(Distribution):
     def _one_hot(self, index: Tensor) -> Any:
         return ops.to(F.one_hot(index, self._event_shape[0]), self.probs.dtype)
 
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
         return self._one_hot(self._categorical.sample(sample_shape))
 
     def log_prob(self, value: Tensor) -> Any:
@@ -83,6 +83,6 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
 
     has_rsample = True
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
         sample = self.sample(sample_shape)
         return sample + (self.probs - self.probs.detach())

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from minitorch_compile.distributions import constraints
-from minitorch_compile.distributions.distribution import Distribution
+from minitorch_compile.distributions.distribution import ONE_SAMPLE, Distribution
 from minitorch_compile.distributions.parameters import broadcast_all
 from minitorch_compile.tensor import Tensor, no_grad, ops
 
@@ -38,7 +38,7 @@ class Poisson(Distribution):
     def variance(self) -> Any:
         return self.rate
 
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
         with no_grad():
             return ops.poisson(self.rate.expand(tuple(self._extended_shape(sample_shape))))
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from minitorch_compile.distributions import constraints
 from minitorch_compile.distributions.bernoulli import BinaryOutcome
+from minitorch_compile.distributions.distribution import ONE_SAMPLE
 from minitorch_compile.distributions.parameters import broadcast_all, clamp_probs
 from minitorch_compile.distributions.transformed_distribution import TransformedDistribution
 from minitorch_compile.distributions.transforms import SigmoidTransform
@@ -34,7 +35,7 @@ class LogitRelaxedBernoulli(BinaryOutcome):
         self.temperature = temperature
         super().__init__(probs, logits, validate_args)
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
         shape = tuple(self._extended_shape(sample_shape))
         probs, u = clamp_probs(self.probs.expand(shape)), clamp_probs(ops.rand(shape, dtype=self._param.dtype))
         return (u.log() - (-u).log1p() + probs.log() - (-probs).log1p()) / self.temperature

@@ -16,7 +16,7 @@ from typing import Any
 
 from minitorch_compile.distributions import constraints
 from minitorch_compile.distributions.categorical import Categorical
-from minitorch_compile.distributions.distribution import Distribution
+from minitorch_compile.distributions.distribution import ONE_SAMPLE, Distribution
 from minitorch_compile.distributions.parameters import broadcast_all, clamp_probs
 from minitorch_compile.distributions.transformed_distribution import TransformedDistribution
 from minitorch_compile.distributions.transforms import ExpTransform
@@ -51,7 +51,7 @@ class ExpRelaxedCategorical(Distribution):
     def logits(self) -> Any:
         return self._categorical.logits
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
         logits = self.logits
         fractions = clamp_probs(ops.rand(tuple(self._extended_shape(sample_shape)), dtype=logits.dtype))
         noise = -(-fractions.log()).log()

@@ -12,7 +12,7 @@ import math
 from typing import Any
 
 from minitorch_compile.distributions import constraints
-from minitorch_compile.distributions.distribution import Distribution
+from minitorch_compile.distributions.distribution import ONE_SAMPLE, Distribution
 from minitorch_compile.distributions.gamma import Chi2
 from minitorch_compile.distributions.parameters import broadcast_all
 from minitorch_compile.tensor import Tensor, ops
@@ -43,7 +43,7 @@ class StudentT(Distribution):
         finite = self.scale**2 * self.df / (self.df - 2)
         return ops.where(self.df > 2, finite, ops.where(self.df > 1, math.inf, ops.full((), math.nan, self.df.dtype)))
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
         shape = tuple(self._extended_shape(sample_shape))
         z = ops.randn(shape, dtype=self.df.dtype)
         w = Chi2(self.df, validate_args=False).rsample(sample_shape)

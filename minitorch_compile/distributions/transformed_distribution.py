@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from minitorch_compile.distributions import constraints
-from minitorch_compile.distributions.distribution import Distribution
+from minitorch_compile.distributions.distribution import ONE_SAMPLE, Distribution
 from minitorch_compile.distributions.independent import Independent, sum_rightmost
 from minitorch_compile.distributions.transforms import Transform
 from minitorch_compile.tensor import Size, Tensor, no_grad
@@ -70,11 +70,11 @@ class TransformedDistribution(Distribution):
         support, extra = self.transforms[-1].codomain, len(self.event_shape) - self.transforms[-1].codomain.event_dim
         return constraints.independent(support, extra) if extra > 0 else support
 
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
         with no_grad():
             return self._transformed(self.base_dist.sample(sample_shape))
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
         return self._transformed(self.base_dist.rsample(sample_shape))
 
     def _transformed(self, x: Any) -> Any:

@@ -12,7 +12,7 @@ import math
 from typing import Any
 
 from minitorch_compile.distributions import constraints
-from minitorch_compile.distributions.distribution import Distribution
+from minitorch_compile.distributions.distribution import ONE_SAMPLE, Distribution
 from minitorch_compile.distributions.parameters import broadcast_all
 from minitorch_compile.tensor import Tensor, ops
 
@@ -53,7 +53,7 @@ class Uniform(Distribution):
     def variance(self) -> Any:
         return (self.high - self.low) ** 2 / 12
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
         fractions = ops.rand(tuple(self._extended_shape(sample_shape)), dtype=self.low.dtype)
         return self.low + fractions * (self.high - self.low)
 

@@ -13,7 +13,7 @@ import math
 from typing import Any
 
 from minitorch_compile.distributions import constraints
-from minitorch_compile.distributions.distribution import Distribution
+from minitorch_compile.distributions.distribution import ONE_SAMPLE, Distribution
 from minitorch_compile.distributions.parameters import broadcast_all
 from minitorch_compile.tensor import Tensor, float64, no_grad, ops
 
@@ -48,7 +48,7 @@ class VonMises(Distribution):
         normaliser = math.log(2 * math.pi) + ops.special_i0e(kappa).log() + kappa
         return kappa * ops.cos(value - self.loc) - normaliser
 
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
         """By rejection: a wrapped Cauchy angle is kept with the ratio of both densities."""
         shape = tuple(self._extended_shape(sample_shape))
         with no_grad():

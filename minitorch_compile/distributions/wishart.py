@@ -13,7 +13,7 @@ import math
 from typing import Any
 
 from minitorch_compile.distributions import constraints
-from minitorch_compile.distributions.distribution import Distribution
+from minitorch_compile.distributions.distribution import ONE_SAMPLE, Distribution
 from minitorch_compile.distributions.gamma import Chi2
 from minitorch_compile.distributions.parameters import broadcast_all
 from minitorch_compile.tensor import Tensor, ops
@@ -100,7 +100,7 @@ class Wishart(Distribution):
         diagonal = ops.diagonal(V, 0, -2, -1)
         return self.df[..., None, None] * (V**2 + diagonal.unsqueeze(-1) * diagonal.unsqueeze(-2))
 
-    def rsample(self, sample_shape: Any = (), max_try_correction: Any = None) -> Any:
+    def rsample(self, sample_shape: Any = ONE_SAMPLE, max_try_correction: Any = None) -> Any:
         """By Bartlett's decomposition: below the diagonal normal numbers, on it roots of chi-squared ones."""
         diagonal = self._chi2.rsample(sample_shape).clamp(min=1e-30).sqrt()
         below = ops.randn(tuple(self._extended_shape(sample_shape)), dtype=self._factor.dtype).tril(-1)

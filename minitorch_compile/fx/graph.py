@@ -47,8 +47,6 @@ if TYPE_CHECKING:
     from minitorch_compile.fx.graph_module import GraphModule
     from minitorch_compile.fx.graph_view import GraphView
 
-REQUIRED = object()  # a placeholder without a default value
-
 
 class NodeList:
     """The nodes of a graph in execution order. The node at hand may be erased, or others inserted, while iterating."""
@@ -134,9 +132,11 @@ class Graph:
             self.owning_module._node_created(node)
         return node
 
-    def placeholder(self, name: str, type_expr: Any | None = None, default_value: Any = REQUIRED) -> Node:
+    def placeholder(
+        self, name: str, type_expr: Any | None = None, default_value: Any = inspect.Signature.empty
+    ) -> Node:
         """An argument of the function that the graph is."""
-        default = () if default_value is REQUIRED or default_value is inspect.Parameter.empty else (default_value,)
+        default = () if default_value is inspect.Signature.empty else (default_value,)
         return self.create_node("placeholder", name, default, type_expr=type_expr)
 
     def get_attr(self, qualified_name: str, type_expr: Any | None = None) -> Node:

@@ -245,7 +245,11 @@ class Node:
         return normalize_node(self, root, arg_types, kwarg_types, normalize_to_only_use_kwargs)
 
     def format_node(
-        self, placeholder_names: list[str] | None = None, maybe_return_typename: list[str] | None = None
+        self,
+        placeholder_names: list[str] | None = None,
+        maybe_return_typename: list[str] | None = None,
+        *,
+        include_tensor_metadata: bool = False,
     ) -> str:
         """The node as torch.fx prints it."""
         from minitorch_compile.fx.printer import format_node

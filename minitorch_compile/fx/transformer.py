@@ -15,10 +15,11 @@ x -> (1 / (1 + ((-x)).exp())) * 2
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 from minitorch_compile.fx.arguments import map_aggregate
-from minitorch_compile.fx.graph import REQUIRED, Graph
+from minitorch_compile.fx.graph import Graph
 from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.fx.interpreter import Interpreter
 from minitorch_compile.fx.node import Node
@@ -55,7 +56,7 @@ class Transformer(Interpreter):
         return result
 
     def placeholder(self, target: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Proxy:
-        default = args[0] if args else REQUIRED
+        default = args[0] if args else inspect.Signature.empty
         return Proxy(self.new_graph.placeholder(target, default_value=default), self.tracer)
 
     def get_attr(self, target: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Proxy:

@@ -202,6 +202,9 @@ class ScriptModule(Module):
     """What `script` and `trace` make of a module. A class may also be one from the start; then its methods run as
     Python."""
 
+    def __init__(self) -> None:
+        super().__init__()
+
 
 class TopLevelTracedModule(ScriptModule):
     """Runs a traced program. Parameters and buffers are those of the module that was traced, under the same names."""

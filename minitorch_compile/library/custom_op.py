@@ -123,7 +123,7 @@ class CustomOpDef(Op):
             )
         DERIVATIVES[self] = CustomDerivative(self, backward, setup_context)
 
-    def register_vmap(self, func: Callable[..., Any] | None = None, /) -> Callable[..., Any]:
+    def register_vmap(self, func: Callable[..., Any] | None = None) -> Callable[..., Any]:
         """What it is on a batch: `func(info, in_dims, *args)` gives the result and where its batch is. Also a
         decorator."""
         if func is None:

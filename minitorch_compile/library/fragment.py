@@ -121,13 +121,17 @@ class Library:
         dispatch_key: str = "",
         *,
         with_keyset: bool = False,
-        allow_override: bool = False,
+        allow_override: bool = True,
     ) -> None:
         """Says what computes an op. dispatch_key: "CPU", "CUDA", "Meta" for fakes, or "CompositeImplicitAutograd" for a
-        function of ops, which is looked into. TypeError unless it is a function; RuntimeError for another key."""
+        function of ops, which is looked into. TypeError unless it is a function; RuntimeError for another key, and for
+        one that has an implementation already, unless `allow_override`."""
         if not callable(fn):
             raise TypeError(f"Input function is required to be a callable but found type {type(fn)}")
-        implement(self.op(op_name), fn, dispatch_key or self.dispatch_key)
+        op, key = self.op(op_name), dispatch_key or self.dispatch_key
+        if not allow_override and is_implemented(op, key):
+            raise RuntimeError(f"impl: {op.name} already has an implementation for {key!r}; pass allow_override=True")
+        implement(op, fn, key)
 
     def op(self, op_name: str | CustomOpDef) -> CustomOpDef:
         """The op of a name in this namespace."""
@@ -137,6 +141,15 @@ class Library:
         """Forgets what was defined here."""
         for qualname in self._defined:
             leave(qualname)
+
+
+def is_implemented(op: CustomOpDef, key: str) -> bool:
+    """Whether something is entered under a dispatch key of PyTorch's."""
+    if key == "Meta":
+        return op._fake is not None
+    if key in WHOLE:
+        return op.is_composite
+    return DEVICES.get(key) in op.kernels or key.removeprefix("Autocast").lower() in op.autocasts
 
 
 def implement(op: CustomOpDef, fn: Callable[..., Any], key: str) -> None:

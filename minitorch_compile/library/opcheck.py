@@ -26,6 +26,8 @@ from minitorch_compile.tensor.modes.fake_tensor_mode import FakeTensorMode
 from minitorch_compile.tensor.tensor_base import TensorBase
 from minitorch_compile.testing import assert_close
 
+ALL_CHECKS = ("test_schema", "test_autograd_registration", "test_faketensor", "test_aot_dispatch_dynamic")
+
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 
 
@@ -38,21 +40,21 @@ def opcheck(
     args: tuple[Any, ...],
     kwargs: dict[str, Any] | None = None,
     *,
-    test_utils: str | Sequence[str] = (),
+    test_utils: str | Sequence[str] = ALL_CHECKS,
     raise_exception: bool = True,
-    rtol: float | None = None,
     atol: float | None = None,
+    rtol: float | None = None,
 ) -> dict[str, Any]:
     """Checks an op on these arguments: {name of the check: "SUCCESS", or the error}.
 
-    test_utils: which checks, all if none is named. "test_schema": it writes to what the schema says, and its results
+    test_utils: which checks. "test_schema": it writes to what the schema says, and its results
         have memory of their own. "test_autograd_registration": results require grad if there is a formula.
         "test_faketensor": fake results look like the real ones. "test_aot_dispatch_dynamic": compiled, with sizes that
         are not known, it gives the same results and gradients.
     OpCheckError for the first that fails, unless raise_exception is False.
     """
     checked, keywords = find_op(op), kwargs or {}
-    names = [test_utils] if isinstance(test_utils, str) else list(test_utils) or list(CHECKS)
+    names = [test_utils] if isinstance(test_utils, str) else list(test_utils)
     results: dict[str, Any] = {}
     for name in names:
         if name not in CHECKS:

@@ -35,6 +35,7 @@ from minitorch_compile.nn.hooks import ModuleHooks, RemovableHandle
 from minitorch_compile.nn.module_conversion import ModuleConversion
 from minitorch_compile.nn.module_html import to_html
 from minitorch_compile.nn.module_state import _EXTRA_STATE_KEY_SUFFIX, ModuleState, _IncompatibleKeys  # noqa: F401  as there
+from minitorch_compile.nn.module_tree import ModuleTree
 
 AnyModule = TypeVar("AnyModule", bound="Module")
 
@@ -68,11 +69,18 @@ class Module(ModuleConversion, ModuleState):
     # module whose __init__ never called this class's finds this one, and can be called all the same.
     _module_hooks: ModuleHooks | None = None
     dump_patches = False  # of old versions, which some programs set
-    call_super_init = False
+    call_super_init = False  # True hands the arguments of __init__ on to the classes after this one
 
-    def __init__(self) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if (args or kwargs) and not self.call_super_init:
+            name = f"{type(self).__name__}.__init__()"
+            if kwargs:
+                raise TypeError(f"{name} got an unexpected keyword argument '{next(iter(kwargs))}'")
+            raise TypeError(f"{name} takes 1 positional argument but {len(args) + 1} were given")
         super().__init__()
         object.__setattr__(self, "_module_hooks", None)
+        if self.call_super_init:
+            super(ModuleTree, self).__init__(*args, **kwargs)
 
     # -------------------------------------------------------------------------------------------- calling
 

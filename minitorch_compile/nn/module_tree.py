@@ -250,15 +250,15 @@ class ModuleTree:
         """The buffers of this module and those below."""
         return (value for _, value in self.named_buffers(recurse=recurse))
 
-    def modules(self) -> Iterator[Any]:
-        """This module and all below it, each once.
+    def modules(self, remove_duplicate: bool = True) -> Iterator[Any]:
+        """This module and all below it, each once, unless `remove_duplicate` is False.
 
         >>> list(torch.nn.Sequential(torch.nn.ReLU()).modules())
         [Sequential(
           (0): ReLU()
         ), ReLU()]
         """
-        return (module for _, module in self.named_modules())
+        return (module for _, module in self.named_modules(remove_duplicate=remove_duplicate))
 
     def children(self) -> Iterator[Any]:
         """The child modules, those of one level.

@@ -74,10 +74,8 @@ class LBFGS(Optimizer):
         if line_search_fn not in (None, "strong_wolfe"):
             raise RuntimeError("only 'strong_wolfe' is supported")
 
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+    def step(self, closure: Callable[[], Any]) -> Any:
         """Iterates; returns the loss before the first iteration. TypeError without a closure."""
-        if closure is None:
-            raise TypeError("LBFGS.step() missing 1 required positional argument: 'closure'")
         with no_grad():
             return _Run(self.param_groups[0], self.state[self.param_groups[0]["params"][0]], closure).run()
 

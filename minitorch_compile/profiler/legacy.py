@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn
 
+from minitorch_compile.profiler import chrome_trace
 from minitorch_compile.profiler.events import EventList, FunctionEventAvg
 from minitorch_compile.profiler.recorder import Recorder
 from minitorch_compile.profiler.roofline import gigabytes_per_second
@@ -95,13 +97,32 @@ class profile:
         done = recorder is not None and recorder._ended is not None
         return str(self.function_events) if done else "<unfinished torch.autograd.profile>"
 
-    def table(self, sort_by: str | None = None, row_limit: int = 100, **options: Any) -> str:
+    def table(
+        self,
+        sort_by: str | None = None,
+        row_limit: int = 100,
+        max_src_column_width: int = 75,
+        max_name_column_width: int = 55,
+        max_shapes_column_width: int = 80,
+        header: str | None = None,
+        top_level_events_only: bool = False,
+    ) -> str:
         """The events as a table."""
-        return self.function_events.table(sort_by=sort_by, row_limit=row_limit, **options)
+        return self.function_events.table(
+            sort_by=sort_by,
+            row_limit=row_limit,
+            max_src_column_width=max_src_column_width,
+            max_name_column_width=max_name_column_width,
+            max_shapes_column_width=max_shapes_column_width,
+            header=header,
+            top_level_events_only=top_level_events_only,
+        )
 
-    def export_chrome_trace(self, path: Any) -> None:
-        """Writes the events as JSON for Perfetto."""
-        self.function_events.export_chrome_trace(path)
+    def export_chrome_trace(
+        self, path: Any, metadata: dict[str, Any] | None = None, use_python_export: bool = False
+    ) -> None:
+        """Writes the events as JSON for Perfetto, `metadata` at its top. It is always Python that writes it."""
+        chrome_trace.write(Path(path), list(self.function_events), metadata)
 
     def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> None:
         """Writes the callers of each event. It needs with_stack=True."""

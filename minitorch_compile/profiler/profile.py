@@ -110,8 +110,9 @@ class _KinetoProfile:
         self._known("getting key averages")
         return self.events().key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name)
 
-    def export_chrome_trace(self, path: Any) -> None:
-        """Writes the events as JSON that Perfetto shows; compressed, if the name ends in .gz."""
+    def export_chrome_trace(self, path: Any, use_python_export: bool = False) -> None:
+        """Writes the events as JSON that Perfetto shows; compressed, if the name ends in .gz. It is always Python that
+        writes it."""
         self._known("exporting chrome trace")
         chrome_trace.write(Path(path), self.events(), self.metadata)
 

@@ -55,8 +55,8 @@ class SequenceKey(NamedTuple):
     def __str__(self) -> str:
         return f"[{self.idx!r}]"
 
-    def get(self, parent: Any) -> Any:
-        return parent[self.idx]
+    def get(self, sequence: Any) -> Any:
+        return sequence[self.idx]
 
 
 class MappingKey(NamedTuple):
@@ -70,8 +70,8 @@ class MappingKey(NamedTuple):
     def __str__(self) -> str:
         return f"[{self.key!r}]"
 
-    def get(self, parent: Any) -> Any:
-        return parent[self.key]
+    def get(self, mapping: Any) -> Any:
+        return mapping[self.key]
 
 
 class GetAttrKey(NamedTuple):
@@ -85,8 +85,8 @@ class GetAttrKey(NamedTuple):
     def __str__(self) -> str:
         return f".{self.name}"
 
-    def get(self, parent: Any) -> Any:
-        return getattr(parent, self.name)
+    def get(self, obj: Any) -> Any:
+        return getattr(obj, self.name)
 
 
 # What tree functions look into. All namedtuples are filed under the function that makes their classes.
@@ -224,13 +224,13 @@ def is_structseq(obj: object | type) -> bool:
     return is_structseq_class(obj if isinstance(obj, type) else type(obj))
 
 
-def is_namedtuple_instance(value: Any) -> bool:
-    return is_namedtuple_class(type(value))
+def is_namedtuple_instance(obj: Any) -> bool:
+    return is_namedtuple_class(type(obj))
 
 
-def is_namedtuple(value: Any) -> bool:
-    """Whether `value` is a namedtuple or a class of them."""
-    return is_namedtuple_class(value if isinstance(value, type) else type(value))
+def is_namedtuple(obj: Any) -> bool:
+    """Whether `obj` is a namedtuple or a class of them."""
+    return is_namedtuple_class(obj if isinstance(obj, type) else type(obj))
 
 
 def _get_node_type(tree: Any) -> Any:

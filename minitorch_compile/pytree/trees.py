@@ -114,6 +114,7 @@ def tree_map_(func: Callable[..., Any], tree: Any, *rests: Any, is_leaf: IsLeaf 
 
 def tree_map_only(
     type_or_types_or_pred: Types | Callable[[Any], bool],
+    /,
     func: Callable[[Any], Any],
     tree: Any,
     is_leaf: IsLeaf | None = None,
@@ -129,6 +130,7 @@ def tree_map_only(
 
 def tree_map_only_(
     type_or_types_or_pred: Types | Callable[[Any], bool],
+    /,
     func: Callable[[Any], Any],
     tree: Any,
     is_leaf: IsLeaf | None = None,
@@ -179,11 +181,15 @@ def tree_any(pred: Callable[[Any], bool], tree: Any, is_leaf: IsLeaf | None = No
     return any(map(pred, tree_leaves(tree, is_leaf)))
 
 
-def tree_all_only(types: Types, pred: Callable[[Any], bool], tree: Any, is_leaf: IsLeaf | None = None) -> bool:
+def tree_all_only(
+    type_or_types: Types, /, pred: Callable[[Any], bool], tree: Any, is_leaf: IsLeaf | None = None
+) -> bool:
     """Whether `pred` is true of every leaf of these types."""
-    return all(pred(leaf) for leaf in tree_leaves(tree, is_leaf) if isinstance(leaf, types))
+    return all(pred(leaf) for leaf in tree_leaves(tree, is_leaf) if isinstance(leaf, type_or_types))
 
 
-def tree_any_only(types: Types, pred: Callable[[Any], bool], tree: Any, is_leaf: IsLeaf | None = None) -> bool:
+def tree_any_only(
+    type_or_types: Types, /, pred: Callable[[Any], bool], tree: Any, is_leaf: IsLeaf | None = None
+) -> bool:
     """Whether `pred` is true of a leaf of these types."""
-    return any(pred(leaf) for leaf in tree_leaves(tree, is_leaf) if isinstance(leaf, types))
+    return any(pred(leaf) for leaf in tree_leaves(tree, is_leaf) if isinstance(leaf, type_or_types))

@@ -39,6 +39,33 @@ def test_a_signature_is_pytorchs(function, text):
     assert is_same(said, [text], []), said
 
 
+@pytest.mark.parametrize(
+    ("function", "text"),
+    [
+        (torch.nn.Sigmoid, "(*args, **kwargs)"),
+        (torch.nn.Module.modules, "(remove_duplicate=True)"),
+        (torch.autograd.graph.Node.register_prehook, "(fn)"),
+        (torch.distributions.HalfNormal.icdf, "(prob)"),
+        (torch.distributions.MixtureSameFamily.log_prob, "(x)"),
+        (torch.distributions.Normal.sample, "(sample_shape=torch.Size([]))"),
+        (
+            torch.fx.Node.format_node,
+            "(placeholder_names=None, maybe_return_typename=None, *, include_tensor_metadata=False)",
+        ),
+        (torch.library.CustomOpDef.register_vmap, "(func=None)"),
+        (torch.library.Library.impl, "(op_name, fn, dispatch_key='', *, with_keyset=False, allow_override=True)"),
+        (torch.nn.utils.prune.L1Unstructured.apply, "(module, name, amount, importance_scores=None)"),
+        (torch.nn.utils.prune.RandomStructured.apply, "(module, name, amount, dim=-1)"),
+        (torch.optim.LBFGS.step, "(closure)"),
+        (torch.profiler.profile.export_chrome_trace, "(path, use_python_export=False)"),
+        (torch._dynamo.explain, "(f, *extra_args, **extra_kwargs)"),
+        (torch.is_tensor, "(obj, /)"),
+    ],
+)
+def test_a_method_of_a_class_and_a_helper_have_pytorchs_names_and_defaults(function, text):
+    assert signature_text(inspect.signature(function)) == text
+
+
 def test_a_bound_method_takes_what_is_left():
     assert str(inspect.signature(torch.ones(2).add)) == "(other, *, alpha=1)"
 

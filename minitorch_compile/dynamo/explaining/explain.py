@@ -39,6 +39,7 @@ from minitorch_compile.dynamo.guards.guards import Guard
 from minitorch_compile.dynamo.testing import eager
 from minitorch_compile.fx import GraphModule
 from minitorch_compile.fx.targets import target_name
+from minitorch_compile.user_warnings import warn_user
 
 
 @dataclass
@@ -102,17 +103,21 @@ def _counted(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-def explain(function: Callable[..., Any]) -> Callable[..., ExplainOutput]:
-    """`explain(function)(*args)` calls the function once, compiled with the plainest backend, and reports.
+def explain(f: Callable[..., Any], *extra_args: Any, **extra_kwargs: Any) -> Any:
+    """`explain(f)(*args)` calls the function once, compiled with the plainest backend, and reports: an ExplainOutput.
 
-    The call has the effects of a plain call. Functions compiled before are not affected.
+    The call has the effects of a plain call. Functions compiled before are not affected. Arguments of the call given
+    right here, the older way, are taken with a warning.
     """
 
     def run(*args: Any, **kwargs: Any) -> ExplainOutput:
         region = Region(eager)
-        optimize_in(region, function)(*args, **kwargs)
+        optimize_in(region, f)(*args, **kwargs)
         return report(region)
 
+    if extra_args or extra_kwargs:
+        warn_user("explain(f, *args, **kwargs) is deprecated, use explain(f)(*args, **kwargs) instead.", FutureWarning)
+        return run(*extra_args, **extra_kwargs)
     return run
 
 

@@ -147,6 +147,11 @@ class PruningContainer(BasePruningMethod):
 class Identity(BasePruningMethod):
     """Prunes nothing."""
 
+    @classmethod
+    def apply(cls, module: Module, name: str) -> Any:  # type: ignore[override]
+        """Gives a parameter a mask that keeps all of it."""
+        return super().apply(module, name)
+
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Any:
         return default_mask
 
@@ -158,6 +163,11 @@ class RandomUnstructured(BasePruningMethod):
         _check_amount(amount)
         self.amount = amount
 
+    @classmethod
+    def apply(cls, module: Module, name: str, amount: float) -> Any:  # type: ignore[override]
+        """Prunes `amount` entries of a parameter."""
+        return super().apply(module, name, amount=amount)
+
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Any:
         return _without(default_mask, _count(self.amount, t.nelement()), lambda: ops.rand_like(t), largest=True)
 
@@ -168,6 +178,11 @@ class L1Unstructured(BasePruningMethod):
     def __init__(self, amount: float) -> None:
         _check_amount(amount)
         self.amount = amount
+
+    @classmethod
+    def apply(cls, module: Module, name: str, amount: float, importance_scores: Any = None) -> Any:  # type: ignore[override]
+        """Prunes the `amount` entries of a parameter that have the least scores, by default its own values."""
+        return super().apply(module, name, amount=amount, importance_scores=importance_scores)
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Any:
         return _without(default_mask, _count(self.amount, t.nelement()), lambda: ops.abs(t))
@@ -182,6 +197,11 @@ class RandomStructured(BasePruningMethod):
         _check_amount(amount)
         self.amount = amount
         self.dim = dim
+
+    @classmethod
+    def apply(cls, module: Module, name: str, amount: float, dim: int = -1) -> Any:  # type: ignore[override]
+        """Prunes `amount` channels of a parameter."""
+        return super().apply(module, name, amount=amount, dim=dim)
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Any:
         _check_dims(t, self.dim)
@@ -200,6 +220,11 @@ class LnStructured(BasePruningMethod):
         self.n = n
         self.dim = dim
 
+    @classmethod
+    def apply(cls, module: Module, name: str, amount: float, n: Any, dim: int, importance_scores: Any = None) -> Any:  # type: ignore[override]
+        """Prunes the `amount` channels of a parameter whose scores, by default its own values, have the least norms."""
+        return super().apply(module, name, amount=amount, n=n, dim=dim, importance_scores=importance_scores)
+
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Any:
         _check_dims(t, self.dim)
         count = _count(self.amount, t.shape[self.dim])
@@ -216,6 +241,11 @@ class CustomFromMask(BasePruningMethod):
 
     def __init__(self, mask: Tensor) -> None:
         self.mask = mask
+
+    @classmethod
+    def apply(cls, module: Module, name: str, mask: Tensor) -> Any:  # type: ignore[override]
+        """Prunes where `mask` is 0."""
+        return super().apply(module, name, mask=mask)
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Any:
         if default_mask.shape != self.mask.shape:

@@ -17,7 +17,7 @@ from minitorch_compile.tensor.numerics.dtype import dtype, dtype_of_scalar, prom
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 
-def is_tensor(obj: Any) -> bool:
+def is_tensor(obj: Any, /) -> bool:
     """Whether an object, `obj`, is a tensor.
 
     >>> torch.is_tensor(torch.ones(1)), torch.is_tensor([1.0])
@@ -26,7 +26,7 @@ def is_tensor(obj: Any) -> bool:
     return isinstance(obj, TensorBase)
 
 
-def is_storage(obj: Any) -> bool:
+def is_storage(obj: Any, /) -> bool:
     """Whether an object is a storage, as x.storage() and x.untyped_storage() give."""
     return isinstance(obj, UntypedStorage)
 

@@ -117,7 +117,7 @@ def get_default_device() -> device:
     return located(entered.devices[-1]) if entered.devices else CPU
 
 
-def set_default_tensor_type(t: Any) -> None:
+def set_default_tensor_type(t: Any, /) -> None:
     """The older way to set the default dtype, and whether new tensors are on a GPU: by torch.DoubleTensor or its name.
     RuntimeError for a GPU's if there is none."""
     kind = named_type(t) if isinstance(t, str) else t
@@ -137,7 +137,7 @@ def set_flush_denormal(mode: bool) -> bool:
     return False
 
 
-def typename(obj: Any) -> str:
+def typename(obj: Any, /) -> str:
     """The name of an object's type: 'torch.FloatTensor' for tensors, with its module for other classes."""
     if isinstance(obj, TensorBase):
         return type_name(obj.dtype, obj.device.type)

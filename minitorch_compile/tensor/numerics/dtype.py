@@ -131,7 +131,7 @@ def get_default_dtype() -> dtype:
     return in_use[0]
 
 
-def set_default_dtype(d: dtype) -> None:
+def set_default_dtype(d: dtype, /) -> None:
     """Changes the dtype of new floating-point tensors to `d`. TypeError unless that is a floating-point dtype.
 
     >>> torch.set_default_dtype(torch.float64)
