@@ -20,6 +20,7 @@ from minitorch_compile.tensor.dispatch.overrides import (
     DisableTorchFunctionSubclass,
     _disabled_torch_function_impl,
 )
+from minitorch_compile.tensor.functions.settings import get_default_device
 from minitorch_compile.tensor.memory.device import device
 from minitorch_compile.tensor.ops.matrix_kernels import LinAlgError as _LinAlgError
 
@@ -40,6 +41,7 @@ __all__ = [
     "_are_functorch_transforms_active",
     "_functorch",
     "_get_accelerator",
+    "_get_default_device",
     "_get_privateuse1_backend_name",
     "_log_api_usage_once",
 ]
@@ -69,6 +71,11 @@ def _are_functorch_transforms_active() -> bool:
 def _get_accelerator(check: bool | None = None) -> device:
     """The device that tensors are computed on where there is no accelerator."""
     return device("cpu")
+
+
+def _get_default_device() -> str:
+    """Where new tensors go, as text."""
+    return str(get_default_device())
 
 
 def _get_privateuse1_backend_name() -> str:

@@ -87,11 +87,15 @@ from minitorch_compile.compiler import compile, explain, list_backends, list_mod
 from minitorch_compile.cuda import OutOfMemoryError
 from minitorch_compile.func import vmap
 from minitorch_compile.futures import Future
-from minitorch_compile.jit import fork, wait
+from minitorch_compile.jit import ScriptFunction, ScriptModule, fork, wait
 from minitorch_compile.library import Tag
 from minitorch_compile.random import default_generator, get_rng_state, initial_seed, seed, set_rng_state
 from minitorch_compile.serialization import PyTorchFileReader, load, save
 from minitorch_compile.sparse import sparse_coo_tensor, sparse_csr_tensor
+from minitorch_compile.sparse.compressed_indices import (
+    _convert_indices_from_coo_to_csr,
+    _convert_indices_from_csr_to_coo,
+)
 from minitorch_compile.symbolic import (
     SymBool,
     SymFloat,
@@ -138,6 +142,7 @@ from minitorch_compile.tensor import (
     bool_ as bool,
 )
 from minitorch_compile.tensor.cpu.thread_count import get_num_threads, set_num_threads
+from minitorch_compile.tensor.functions.call_of_to import _parse_to
 from minitorch_compile.tensor.functions.checks import (
     _assert,
     _assert_async,
@@ -194,7 +199,10 @@ from minitorch_compile.tensor.memory.memory_format import (
     layout,
     memory_format,
     preserve_format,
+    sparse_bsc,
+    sparse_bsr,
     sparse_coo,
+    sparse_csc,
     sparse_csr,
     strided,
 )
@@ -244,6 +252,7 @@ from minitorch_compile.version import __version__
 _C._get_tracing_state = jit.is_tracing
 compiler.config = _dynamo.compiler_config
 _C._nn = nn.functional  # where PyTorch has those of them that are built in
+nn.functional._parse_to = _parse_to
 legacy_contiguous_format = contiguous_format
 double = float64
 float = float32

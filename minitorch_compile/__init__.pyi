@@ -89,6 +89,8 @@ from minitorch_compile.compiler import list_options as list_options
 from minitorch_compile.cuda import OutOfMemoryError as OutOfMemoryError
 from minitorch_compile.func import vmap as vmap
 from minitorch_compile.futures import Future as Future
+from minitorch_compile.jit import ScriptFunction as ScriptFunction
+from minitorch_compile.jit import ScriptModule as ScriptModule
 from minitorch_compile.jit import fork as fork
 from minitorch_compile.jit import wait as wait
 from minitorch_compile.library import Tag as Tag
@@ -102,6 +104,8 @@ from minitorch_compile.serialization import load as load
 from minitorch_compile.serialization import save as save
 from minitorch_compile.sparse import sparse_coo_tensor as sparse_coo_tensor
 from minitorch_compile.sparse import sparse_csr_tensor as sparse_csr_tensor
+from minitorch_compile.sparse.compressed_indices import _convert_indices_from_coo_to_csr as _convert_indices_from_coo_to_csr
+from minitorch_compile.sparse.compressed_indices import _convert_indices_from_csr_to_coo as _convert_indices_from_csr_to_coo
 from minitorch_compile.symbolic import SymBool as SymBool
 from minitorch_compile.symbolic import SymFloat as SymFloat
 from minitorch_compile.symbolic import SymInt as SymInt
@@ -144,6 +148,7 @@ from minitorch_compile.tensor import bool_ as bool_
 bool = bool_
 from minitorch_compile.tensor.cpu.thread_count import get_num_threads as get_num_threads
 from minitorch_compile.tensor.cpu.thread_count import set_num_threads as set_num_threads
+from minitorch_compile.tensor.functions.call_of_to import _parse_to as _parse_to
 from minitorch_compile.tensor.functions.checks import _assert as _assert
 from minitorch_compile.tensor.functions.checks import _assert_async as _assert_async
 from minitorch_compile.tensor.functions.checks import _check as _check
@@ -192,7 +197,10 @@ from minitorch_compile.tensor.memory.memory_format import jagged as jagged
 from minitorch_compile.tensor.memory.memory_format import layout as layout
 from minitorch_compile.tensor.memory.memory_format import memory_format as memory_format
 from minitorch_compile.tensor.memory.memory_format import preserve_format as preserve_format
+from minitorch_compile.tensor.memory.memory_format import sparse_bsc as sparse_bsc
+from minitorch_compile.tensor.memory.memory_format import sparse_bsr as sparse_bsr
 from minitorch_compile.tensor.memory.memory_format import sparse_coo as sparse_coo
+from minitorch_compile.tensor.memory.memory_format import sparse_csc as sparse_csc
 from minitorch_compile.tensor.memory.memory_format import sparse_csr as sparse_csr
 from minitorch_compile.tensor.memory.memory_format import strided as strided
 from minitorch_compile.tensor.memory.typed_storage import TypedStorage as TypedStorage

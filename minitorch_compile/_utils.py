@@ -16,8 +16,10 @@ import traceback
 from collections.abc import Sequence
 from typing import Any
 
+from minitorch_compile.accelerator import get_device_module
 from minitorch_compile.nn.parameter import Parameter
 from minitorch_compile.tensor import Tensor, dtype, ops
+from minitorch_compile.tensor import device as Device
 
 
 def _element_size(dtype: dtype) -> int:
@@ -57,6 +59,27 @@ def _rebuild_tensor_v2(
 def _rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks: Any) -> Parameter:
     """A parameter, likewise."""
     return Parameter(data, requires_grad)
+
+
+def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = False) -> int:
+    """The number of a GPU: of a number, a device or its name. Without a number, or of None, that of the current GPU if
+    it is `optional`. With `allow_cpu`, -1 for the CPU. ValueError for another device.
+
+    >>> _get_device_index("cuda:1"), _get_device_index(2)
+    (1, 2)
+    """
+    if isinstance(device, int):
+        return device
+    place = None if device is None else Device(device)
+    if place is not None and place.type == "cpu" and allow_cpu:
+        return -1
+    if place is not None and place.type == "cpu":
+        raise ValueError(f"Expected a non cpu device, but got: {device}")
+    if place is not None and place.index is not None:
+        return place.index
+    if not optional:
+        raise ValueError(f"Expected a torch.device with a specified index or an integer, but got: {device}")
+    return int(get_device_module("cuda").current_device())
 
 
 def _import_dotted_name(name: str) -> Any:

@@ -13,6 +13,7 @@ True
 from __future__ import annotations
 
 import multiprocessing
+import signal
 from collections.abc import Callable
 from multiprocessing import (
     Array,
@@ -43,8 +44,19 @@ from multiprocessing import (
 from typing import Any
 
 
-class ProcessRaisedException(Exception):
-    """One of the processes that spawn() started failed."""
+class ProcessException(Exception):
+    """One of the processes that spawn() started failed: `error_index` says which, `error_pid` its number."""
+
+    def __init__(self, msg: str, error_index: int, error_pid: int) -> None:
+        super().__init__(msg)
+        self.msg, self.error_index, self.error_pid = msg, error_index, error_pid
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.msg, self.error_index, self.error_pid)
+
+
+class ProcessRaisedException(ProcessException):
+    """It failed by an exception."""
 
 
 class ProcessContext:
@@ -63,8 +75,29 @@ class ProcessContext:
             process.join(timeout)
         for i, process in enumerate(self.processes):
             if process.exitcode:
-                raise ProcessRaisedException(f"spawn: process {i} failed with exit status {process.exitcode}")
+                raise _failure(i, process.pid, process.exitcode)
         return not any(process.is_alive() for process in self.processes)
+
+
+class ProcessExitedException(ProcessException):
+    """It ended by a signal; `exit_code` says which."""
+
+    def __init__(
+        self, msg: str, error_index: int, error_pid: int, exit_code: int, signal_name: str | None = None
+    ) -> None:
+        super().__init__(msg, error_index, error_pid)
+        self.exit_code, self.signal_name = exit_code, signal_name
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.msg, self.error_index, self.error_pid, self.exit_code, self.signal_name)
+
+
+def _failure(index: int, pid: int, exit_code: int) -> ProcessException:
+    """What is raised for a process with this exit status; a signal's is negative."""
+    if exit_code > 0:
+        return ProcessRaisedException(f"spawn: process {index} failed with exit status {exit_code}", index, pid)
+    name = signal.Signals(-exit_code).name
+    return ProcessExitedException(f"process {index} terminated with signal {name}", index, pid, exit_code, name)
 
 
 def spawn(
@@ -88,6 +121,9 @@ def spawn(
         return started
     started.join()
     return None
+
+
+start_processes = spawn
 
 
 def set_sharing_strategy(new_strategy: str) -> None:
@@ -118,6 +154,8 @@ __all__ = [
     "Pool",
     "Process",
     "ProcessContext",
+    "ProcessException",
+    "ProcessExitedException",
     "ProcessRaisedException",
     "Queue",
     "RLock",
@@ -137,4 +175,5 @@ __all__ = [
     "set_sharing_strategy",
     "set_start_method",
     "spawn",
+    "start_processes",
 ]

@@ -4,6 +4,7 @@ Python asks the finders of `sys.meta_path` for each module it has not seen. Ours
 below it, with the module of the same path here, so `torch.nn.functional` is `minitorch_compile.nn.functional` itself.
 Where PyTorch keeps something in another place than we do, `OTHER_PLACES` says so. A module that has the name of a
 function beside it (`torch.nn.utils.weight_norm` is both) is known from the start: importing it leaves the function be.
+Modules of which nothing works in one process can be imported, too (`refused_modules.py`).
 
 >>> with installed():
 ...     from torch.nn.modules.linear import Linear
@@ -28,6 +29,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from minitorch_compile.as_torch.refused_modules import REFUSED, is_refused_module, refused_module
 from minitorch_compile.as_torch.star_names import star_names
 
 if TYPE_CHECKING:
@@ -60,12 +62,17 @@ OTHER_PLACES = {
     "torch.distributed._tensor": "minitorch_compile.distributed.tensor",
     "torch.distributed._tensor.experimental": "minitorch_compile.distributed.tensor.experimental",
     "torch.distributed.algorithms._checkpoint.checkpoint_wrapper": "minitorch_compile.utils.checkpoint_wrapper",
+    "torch.distributed.checkpoint.default_planner": "minitorch_compile.distributed.checkpoint",
+    "torch.distributed.checkpoint.filesystem": "minitorch_compile.distributed.checkpoint",
     "torch.distributed.checkpoint.hf_storage": "minitorch_compile.distributed.checkpoint",
+    "torch.distributed.checkpoint.state_dict_loader": "minitorch_compile.distributed.checkpoint",
+    "torch.distributed.checkpoint.state_dict_saver": "minitorch_compile.distributed.checkpoint",
     "torch.distributed.constants": "minitorch_compile.distributed.process_group",
     "torch.autograd.profiler_legacy": "minitorch_compile.autograd.profiler",
     "torch.distributed.distributed_c10d": "minitorch_compile.distributed",
     "torch.distributed.fsdp.api": "minitorch_compile.distributed.fsdp",
     "torch.distributed.fsdp.fully_sharded_data_parallel": "minitorch_compile.distributed.fsdp",
+    "torch.distributed.tensor.device_mesh": "minitorch_compile.distributed.device_mesh",
     "torch.distributed.tensor._utils": "minitorch_compile.distributed.tensor",
     "torch.distributions.utils": "minitorch_compile.distributions.parameters",
     "functorch": "minitorch_compile._functorch",
@@ -97,7 +104,9 @@ OTHER_PLACES = {
     "torch.utils.data._utils.collate": "minitorch_compile.utils.data.collate",
     "torch.utils.data._utils.worker": "minitorch_compile.utils.data.worker",
 }
-FOLDERS = {name.rpartition(".")[0] for name in OTHER_PLACES}
+# Likewise, but what has the name beside them is a function, which importing the module leaves be.
+BESIDE_FUNCTIONS = {"torch.multiprocessing.spawn": "minitorch_compile.multiprocessing"}
+FOLDERS = {name.rpartition(".")[0] for name in (*OTHER_PLACES, *REFUSED)}
 # What `import torch` brings along there, and `import minitorch_compile` does not here.
 BROUGHT_ALONG = (
     "torch._custom_ops",
@@ -152,6 +161,16 @@ class Alias(Loader):
             _bring_along()
 
 
+class Refused(Loader):
+    """Makes a module whose names are there to be imported."""
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        return refused_module(spec.name)
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Nothing: it is filled already."""
+
+
 def _give(module: ModuleType, name: str, value: Any) -> None:
     """Makes it an attribute of the module, which has none of this name, until uninstall()."""
     if name not in vars(module):
@@ -176,6 +195,8 @@ def _enter_what_is_loaded() -> None:
         theirs = "torch" + name.removeprefix(PACKAGE)
         if name.startswith(f"{PACKAGE}.") and theirs not in OTHER_PLACES:
             sys.modules.setdefault(theirs, module)
+    for theirs, ours in BESIDE_FUNCTIONS.items():
+        sys.modules.setdefault(theirs, importlib.import_module(ours))
     for theirs in star_names().keys() & sys.modules.keys():
         _give(sys.modules[theirs], "__all__", star_names()[theirs])
     for theirs in FOLDERS & sys.modules.keys():
@@ -217,6 +238,8 @@ class TorchFinder(MetaPathFinder):
         ours = OTHER_PLACES.get(fullname, PACKAGE + fullname.removeprefix("torch"))
         # Answering None would let Python look into our folder itself, and load our modules a second time.
         if not _exists(ours):
+            if is_refused_module(fullname):
+                return importlib.util.spec_from_loader(fullname, Refused(), is_package=True)
             raise ModuleNotFoundError(
                 f"No module named {fullname!r}: {PACKAGE}, which stands in for torch, doesn't have it",
                 name=fullname,

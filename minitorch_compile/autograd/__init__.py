@@ -27,9 +27,16 @@ from minitorch_compile.autograd.function import Function
 from minitorch_compile.autograd.gradcheck import GradcheckError, gradcheck, gradgradcheck
 from minitorch_compile.autograd.variable import Variable
 from minitorch_compile.profiler.events import DeviceType
+from minitorch_compile.profiler.recorder import active
 from minitorch_compile.tensor import grad_mode
 from minitorch_compile.tensor.grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from minitorch_compile.tensor.modes.inference_mode import inference_mode
+
+
+def _profiler_enabled() -> bool:
+    """Whether a profiler records now."""
+    return bool(active)
+
 
 __all__ = [
     "DeviceType",

@@ -10,6 +10,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 from minitorch_compile.backends.fp32_precision import checked, generic
 from minitorch_compile.tensor.dispatch.accelerators import accelerators
 from minitorch_compile.tensor.functions import settings
@@ -101,3 +104,29 @@ def math_sdp_enabled() -> bool:
 def cudnn_sdp_enabled() -> bool:
     """What was said last."""
     return "CUDNN_ATTENTION" in attention_switches.enabled
+
+
+@dataclass(frozen=True)
+class SDPAParams:
+    """The arguments of an attention call, about which programs ask."""
+
+    query: Any
+    key: Any
+    value: Any
+    attn_mask: Any = None
+    dropout: float = 0.0
+    is_causal: bool = False
+    enable_gqa: bool = False
+
+
+def can_use_flash_attention(params: SDPAParams, debug: bool = False) -> bool:
+    """Whether attention would be computed by the kernel of that name: never, since it is one of our own for all."""
+    return False
+
+
+can_use_efficient_attention = can_use_cudnn_attention = can_use_flash_attention
+
+
+def is_flash_attention_available() -> bool:
+    """Whether that kernel is there: it isn't."""
+    return False

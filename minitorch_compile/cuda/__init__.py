@@ -11,7 +11,7 @@ Two are simulated with `MTC_CUDA_SIM=2`; one that is really there wants the pack
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any
+from typing import Any, NoReturn
 
 from minitorch_compile.control import assume_constant_result
 from minitorch_compile.cuda import accelerator, amp, memory, nvtx, profiler, random, runtime, streams
@@ -108,6 +108,23 @@ def is_available() -> bool:
 def is_initialized() -> bool:
     """Whether there is a GPU in use."""
     return runtime.in_use() is not None
+
+
+def __getattr__(name: str) -> Any:
+    """What PyTorch keeps as values and is found out here: `_initialized` and `default_generators`."""
+    if name == "_initialized":
+        return is_initialized()
+    if name == "default_generators":
+        return random._generators()
+    raise AttributeError(f"module 'torch.cuda' has no attribute {name!r}")
+
+
+def cudart() -> NoReturn:
+    """NotImplementedError: kernels are started by NVIDIA's driver, without the runtime library."""
+    raise NotImplementedError(
+        "torch.cuda.cudart: the CUDA runtime isn't used here; ask torch.cuda.mem_get_info and"
+        " torch.cuda.get_device_properties, or cuda.bindings.runtime"
+    )
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NoReturn
 
 from minitorch_compile.cuda.runtime import required
@@ -16,3 +18,10 @@ def start() -> NoReturn:
 def stop() -> NoReturn:
     """Likewise."""
     start()
+
+
+@contextmanager
+def profile() -> Iterator[None]:
+    """Start and stop around a `with`: likewise."""
+    start()
+    yield

@@ -66,4 +66,5 @@ from minitorch_compile.distributed.process_group import (
     is_xccl_available,
     new_group,
 )
+from minitorch_compile.distributed.process_group import the_group as _get_default_group
 from minitorch_compile.distributed.work import ReduceOp, Work, reduce_op

@@ -52,7 +52,7 @@ class Transform:
     @property
     def inv(self) -> Transform:
         """The inverse transform."""
-        return InverseTransform(self)
+        return _InverseTransform(self)
 
     @property
     def sign(self) -> Any:
@@ -102,7 +102,7 @@ class Transform:
         return f"{type(self).__name__}()"
 
 
-class InverseTransform(Transform):
+class _InverseTransform(Transform):
     """A transform the other way round."""
 
     def __init__(self, transform: Transform) -> None:

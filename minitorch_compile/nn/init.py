@@ -305,3 +305,8 @@ kaiming_uniform = _deprecated(kaiming_uniform_)
 kaiming_normal = _deprecated(kaiming_normal_)
 orthogonal = _deprecated(orthogonal_)
 sparse = _deprecated(sparse_)
+
+# PyTorch's inner names for those of them that libraries call.
+_no_grad_uniform_ = uniform_
+_no_grad_normal_ = normal_
+_no_grad_fill_ = constant_

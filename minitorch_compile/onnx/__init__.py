@@ -6,6 +6,7 @@ False
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -19,6 +20,25 @@ __all__ = [
     "symbolic_helper",
     "symbolic_opset11",
 ]
+
+
+class TrainingMode(enum.IntEnum):
+    """Whether a model was to be exported as for training."""
+
+    EVAL, PRESERVE, TRAINING = 0, 1, 2
+
+
+class OperatorExportTypes(enum.IntEnum):
+    """How ops were to be written that ONNX has no word for."""
+
+    ONNX, ONNX_ATEN, ONNX_ATEN_FALLBACK, ONNX_FALLTHROUGH = 0, 1, 2, 3
+
+
+class ONNXProgram:
+    """What export() would give: NotImplementedError. Nothing is an instance of it."""
+
+    def __init__(self, model: Any, exported_program: Any) -> None:
+        export(model)
 
 
 def is_in_onnx_export() -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from scipy import special
@@ -224,3 +226,25 @@ def test_a_number_over_a_tensor_is_its_reciprocal_times_the_number(compiled):
 def test_what_a_number_over_a_tensor_leaves_on_the_tape():
     quotient = 2 / torch.tensor([3.0, 7.0], requires_grad=True)
     assert type(quotient.grad_fn).__name__ == "MulBackward0" and (3 / torch.tensor([2, 7])).dtype is torch.float32
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda x: x.mul_(), "mul_() missing 1"),
+        (lambda x: x.mul_("a"), "mul_(): expected a Tensor"),
+        (lambda x: x.div_(1, 2, 3), "div_() takes from"),
+        (lambda x: x.mul_(oth=3), "mul_() got an unexpected"),
+        (lambda x: x.mul("a"), "mul(): expected"),
+    ],
+)
+def test_an_error_names_the_form_that_was_called(call, message):
+    with pytest.raises(TypeError, match=f"^{re.escape(message)}"):
+        call(torch.ones(2))
+
+
+@pytest.mark.parametrize("make", [torch.rand, torch.randn, torch.zeros])
+def test_sizes_must_be_said(make):
+    with pytest.raises(TypeError, match=r'missing 1 required positional arguments: "size"'):
+        make()
+    assert make(()).shape == make(size=()).shape == ()

@@ -29,6 +29,11 @@ def always_wrap_policy(*args: Any, **kwargs: Any) -> NoReturn:
     refuse("always_wrap_policy")
 
 
+def _or_policy(*args: Any, **kwargs: Any) -> NoReturn:
+    """NotImplementedError: it needs several processes."""
+    refuse("_or_policy")
+
+
 def enable_wrap(*, wrapper_cls: Any, **wrapper_kwargs: Any) -> NoReturn:
     """NotImplementedError: it needs several processes."""
     refuse("enable_wrap")

@@ -435,7 +435,11 @@ class InplaceCompositeOp(CompositeOp):
         target: Any = self.tensor_argument(bound, 0)
         traced = bool(contexts and stacks.modes)  # then it is not known who will require grad
         old = target.clone() if traced or any_requires_grad(bound, {}) else target
-        result = self.functional(old, *args[1:], **kwargs)
+        try:
+            result = self.functional(old, *args[1:], **kwargs)
+        except TypeError as error:
+            name_in_place(error, self)
+            raise
         check_storable(self.name, target, result)
         return target.copy_(result)
 
@@ -465,7 +469,11 @@ class InplaceOp(Op):
         if target.device is META:  # what has no data may be overwritten by anything, as in PyTorch
             result = self.functional.meta(*args, **kwargs)
         else:
-            result = self.functional.run(args, kwargs)
+            try:
+                result = self.functional.run(args, kwargs)
+            except TypeError as error:
+                name_in_place(error, self)
+                raise
         check_storable(self.name, target, result)
         if not (result.is_fake or target.is_fake):
             if result._array is None:
@@ -483,6 +491,15 @@ class InplaceOp(Op):
     def meta_rule(self, *bound: Any) -> TensorBase:
         check_storable(self.name, bound[0], self.functional.meta_rule(*bound))
         return bound[0]
+
+
+def name_in_place(error: TypeError, op: Any) -> None:
+    """Makes an error say the name that was called: `mul_()`, where it says `mul()`."""
+    meant = f"{op.functional.name}("
+    error.args = tuple(
+        f"{op.name}({said.removeprefix(meant)}" if isinstance(said, str) and said.startswith(meant) else said
+        for said in error.args
+    )
 
 
 def leaf_written(name: str, target: TensorBase) -> str:

@@ -65,6 +65,9 @@ jagged = layout("jagged")
 strided = layout("strided")
 sparse_coo = layout("sparse_coo")
 sparse_csr = layout("sparse_csr")
+sparse_csc = layout("sparse_csc")
+sparse_bsr = layout("sparse_bsr")
+sparse_bsc = layout("sparse_bsc")
 
 
 def strides_in(format: memory_format, sizes: Sequence[int]) -> Ints:

@@ -28,7 +28,7 @@ from minitorch_compile.tensor.numerics.dtype import FLOATING, bool_, dtype, floa
 from minitorch_compile.tensor.numerics.numeric_limits import finfo, iinfo
 from minitorch_compile.tensor.ops.complex_numbers import view_as_complex
 from minitorch_compile.tensor.ops.copies import copy, to_copy
-from minitorch_compile.tensor.ops.creation import _sized, dense, sizes_of
+from minitorch_compile.tensor.ops.creation import _shape, dense, sizes_of
 from minitorch_compile.tensor.ops.pointwise import floor
 from minitorch_compile.tensor.ops.pytorch_stream import drawn, drawn_normals, mt19937_random
 from minitorch_compile.tensor.ops.sorting import argsort
@@ -187,7 +187,7 @@ def rand(*sizes: Any, size: Any = None, generator: Any = None, dtype: dtype | No
     >>> x.shape, bool(((0 <= x) & (x < 1)).all())
     (torch.Size([2, 3]), True)
     """
-    shape = sizes_of("rand", _sized(sizes) if size is None else size)
+    shape = sizes_of("rand", _shape("rand", sizes, size))
     with making_on(options.get("device")):
         numbers = uniform_tensor(shape, dtype or get_default_dtype(), generator)
     return with_options(numbers, **options)
@@ -202,7 +202,7 @@ def randn(*sizes: Any, size: Any = None, generator: Any = None, dtype: dtype | N
     >>> torch.randn(2, 3).shape, torch.randn((4,), dtype=torch.float64).dtype
     (torch.Size([2, 3]), torch.float64)
     """
-    shape = sizes_of("randn", _sized(sizes) if size is None else size)
+    shape = sizes_of("randn", _shape("randn", sizes, size))
     with making_on(options.get("device")):
         numbers = normal_tensor(shape, dtype, generator)
     return with_options(numbers, **options)

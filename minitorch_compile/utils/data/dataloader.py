@@ -19,15 +19,34 @@ from minitorch_compile.tensor.random.generator import Generator
 from minitorch_compile.user_warnings import warn_user
 from minitorch_compile.utils.data.collate import default_collate, default_convert
 from minitorch_compile.utils.data.dataset import IterableDataset
-from minitorch_compile.utils.data.epoch import Epoch
+from minitorch_compile.utils.data.epoch import (
+    _BaseDataLoaderIter,
+    _MultiProcessingDataLoaderIter,
+    _SingleProcessDataLoaderIter,
+)
 from minitorch_compile.utils.data.sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler, drawn_seed
-from minitorch_compile.utils.data.worker import Assignment, Begin, Restart, fetch, fetch_next
+from minitorch_compile.utils.data.worker import (
+    Assignment,
+    Begin,
+    Restart,
+    fetch,
+    fetch_next,
+    get_worker_info,
+)
 from minitorch_compile.utils.data.worker_pool import CannotStart, WorkerPool, check_main_script, context_named, packed
 
 T_co = TypeVar("T_co", covariant=True)
 _collate_fn_t = Callable[[list[Any]], Any]  # PyTorch's names of the types, which other libraries annotate with
 _worker_init_fn_t = Callable[[int], None]
+__all__ = ["DataLoader", "get_worker_info", "default_collate", "default_convert"]
 FIXED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
+
+
+class _DatasetKind:
+    """Whether a dataset is asked for items by index, or gives them one after the other."""
+
+    Map = 0
+    Iterable = 1
 
 
 class _Endless(Sampler[None]):
@@ -100,6 +119,7 @@ class DataLoader(Generic[T_co]):
         self.batch_sampler = batch_sampler
         self.collate_fn = collate_fn or (default_convert if batch_sampler is None else default_collate)
         self._pool: WorkerPool | None = None
+        self._iterator: _BaseDataLoaderIter | None = None  # the run in progress, where workers persist
         self._complete = True
 
     def _check_workers(self, prefetch_factor: int | None, context: Any) -> None:
@@ -160,14 +180,31 @@ class DataLoader(Generic[T_co]):
         return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
 
     @property
+    def _dataset_kind(self) -> int:
+        return _DatasetKind.Iterable if self._iterable else _DatasetKind.Map
+
+    @property
+    def _auto_collation(self) -> bool:
+        """Whether items are put together to batches."""
+        return self.batch_sampler is not None
+
+    @property
     def _index_sampler(self) -> Iterable[Any]:
         """What is to be fetched, batch by batch."""
         return self.sampler if self.batch_sampler is None else self.batch_sampler
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> _BaseDataLoaderIter:
+        if self._iterator is not None:  # workers that persist do one run at a time
+            self._iterator.close()
+        run = self._get_iterator()
+        self._iterator = run if self.persistent_workers else None
+        return run
+
+    def _get_iterator(self) -> _BaseDataLoaderIter:
+        """A new run. Classes that derive from this one may give another."""
         seed = drawn_seed(self.generator)  # also where no worker needs it: the stream goes on as with workers
         if self.num_workers == 0 or self._alone:
-            return self._in_this_process()
+            return _SingleProcessDataLoaderIter(self)
         pool = self._pool
         keeps_data = self.persistent_workers and pool is not None and not pool.ended and not pool.busy
         try:
@@ -181,11 +218,12 @@ class DataLoader(Generic[T_co]):
                 RuntimeWarning,
             )
             self._alone = True
-            return self._in_this_process()
+            return _SingleProcessDataLoaderIter(self)
         pool.tell(message)
         ahead = self.num_workers * max(self.prefetch_factor or 1, 1)
-        batches = iter(self._index_sampler)
-        return Epoch(pool, batches, ahead, self.in_order, self.persistent_workers, self.timeout or None)
+        return _MultiProcessingDataLoaderIter(
+            pool, self._index_sampler, ahead, self.in_order, self.persistent_workers, self.timeout or None
+        )
 
     def _assignment(self) -> bytes:
         """What the workers have to know."""

@@ -1,14 +1,15 @@
-"""One run through a dataset with worker processes: who makes which batch, and in which order they come out.
+"""One run through a dataset: what iter(loader) gives. With worker processes, who makes which batch, and in which order
+they come out.
 
 >>> from minitorch_compile.utils.data import DataLoader
->>> loader = DataLoader(range(3), num_workers=0)       # with workers, iter(loader) is an Epoch
->>> [batch.item() for batch in loader]
-[0, 1, 2]
+>>> run = iter(DataLoader(range(3), num_workers=0))
+>>> type(run).__name__, len(run), [batch.item() for batch in run]
+('_SingleProcessDataLoaderIter', 3, [0, 1, 2])
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from multiprocessing.connection import wait
 from typing import Any
 
@@ -16,7 +17,32 @@ from minitorch_compile.utils.data.worker import Rest, Result, Task
 from minitorch_compile.utils.data.worker_pool import WorkerPool
 
 
-class Epoch(Iterator[Any]):
+class _BaseDataLoaderIter(Iterator[Any]):
+    """One run through the batches of a loader; `index_sampler` says what is in each. Libraries ask for these classes by
+    PyTorch's names."""
+
+    def __init__(self, index_sampler: Iterable[Any]) -> None:
+        self._index_sampler = index_sampler
+
+    def __len__(self) -> int:
+        return len(self._index_sampler)  # type: ignore[arg-type]
+
+    def close(self) -> None:
+        """Frees what the run holds: in this process, nothing."""
+
+
+class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
+    """The batches of a `loader`, made one by one in this process when they are asked for."""
+
+    def __init__(self, loader: Any) -> None:
+        super().__init__(loader._index_sampler)
+        self._batches = loader._in_this_process()
+
+    def __next__(self) -> Any:
+        return next(self._batches)
+
+
+class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
     """The batches of an epoch. The first are being made as soon as it exists; at its end the pool is free again.
 
     `ahead`: how many batches are under way. `in_order`: they come out in the order of the sampler. `keeps_data`: the
@@ -26,14 +52,15 @@ class Epoch(Iterator[Any]):
     def __init__(
         self,
         pool: WorkerPool,
-        batches: Iterator[Any],
+        index_sampler: Iterable[Any],
         ahead: int,
         in_order: bool,
         keeps_data: bool,
         timeout: float | None,
     ) -> None:
+        super().__init__(index_sampler)
         self.pool = pool
-        self.batches = batches
+        self.batches = iter(index_sampler)
         self.ahead = ahead
         self.in_order = in_order
         self.keeps_data = keeps_data
@@ -102,6 +129,10 @@ class Epoch(Iterator[Any]):
         """Ends the workers, which can't be relied on any more."""
         self.pool.shutdown()
         self.close()
+
+    def _shutdown_workers(self) -> None:
+        """Ends the workers, also those that would be kept for the next epoch."""
+        self._give_up()
 
     def close(self) -> None:
         """Frees the workers for another epoch; a second time does nothing."""
