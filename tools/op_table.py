@@ -23,7 +23,9 @@ import minitorch_compile  # noqa: E402
 from minitorch_compile import prims  # noqa: E402, F401  (fills the table of decompositions)
 from minitorch_compile.autograd.derivative_table import DERIVATIVES, NOT_DIFFERENTIABLE  # noqa: E402
 from minitorch_compile.func.batching.rules import FAMILIES, RULES, WITHOUT_A_RULE  # noqa: E402
+from minitorch_compile.inductor.device_calls.data_sized import data_sized  # noqa: E402
 from minitorch_compile.inductor.device_calls.kernel_rules import KERNEL_RULES  # noqa: E402
+from minitorch_compile.inductor.device_calls.random_draws import PHILOX  # noqa: E402
 from minitorch_compile.inductor.lowering.table import WITHOUT_A_KERNEL  # noqa: E402
 from minitorch_compile.inductor.targets import find_target  # noqa: E402
 from minitorch_compile.prims.decomposition_table import has_rule, refusal_of, refuses_some  # noqa: E402
@@ -152,7 +154,8 @@ def in_main_memory() -> list[str]:
         name: why for name, why in WITHOUT_A_KERNEL.items() if name not in KERNEL_RULES and not name.startswith("fft")
     }
     reasons |= dict.fromkeys(find_target("cuda").missing, "there is no device function of it")
-    refused = {op.name: refusal_of(op) for op in ops.table.values()}
+    elsewhere = {*data_sized, *PHILOX, ops.to_device}  # which are made of others there, or are copies
+    refused = {op.name: refusal_of(op) for op in ops.table.values() if op not in elsewhere}
     return [
         *("", "## In main memory for a GPU", ""),
         "Eager operations on a GPU are kernels. What is made of these prims, and these ops, is computed in main memory",

@@ -53,11 +53,11 @@ def test_another_number_compiles_nothing(gpus: Runtime) -> None:
 
 
 def test_what_runs_in_main_memory_says_so_once(gpus: Runtime) -> None:
-    x = torch.tensor([3.0, 1.0, 3.0], device="cuda")
-    with pytest.warns(UserWarning, match="unique_parts on cuda is computed in main memory: the size of its result"):
-        found = x.unique()
-    assert found.tolist() == [1, 3] and found.is_cuda
-    assert "unique_parts" in kernels_of(gpus).reasons
+    x = torch.tensor([[2.0, 0.0], [0.0, 3.0]], device="cuda")
+    with pytest.warns(UserWarning, match="_linalg_eig on cuda is computed in main memory: an algorithm of LAPACK"):
+        found = torch.linalg.eigvals(x)
+    assert sorted(found.real.tolist()) == [2, 3] and found.is_cuda
+    assert "_linalg_eig" in kernels_of(gpus).reasons
 
 
 def test_an_index_out_of_range_is_an_error() -> None:

@@ -120,8 +120,8 @@ def test_a_missing_library_is_named_once(gpus: Runtime) -> None:
 
     gpus.kernels = kernels = DeviceKernels(gpus)
     kernels.libraries = Libraries(gpus, missing)
-    x = torch.ones(2, 2, device="cuda")
     with pytest.warns(UserWarning, match="cublasLt is not there. Until then a simple kernel multiplies") as told:
+        x = torch.ones(2, 2, device="cuda")
         assert (x @ x).tolist() == [[2, 2], [2, 2]]
         x.unsqueeze(0) @ x.unsqueeze(0)
     assert len(told) == 1

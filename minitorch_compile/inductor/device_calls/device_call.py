@@ -16,7 +16,15 @@ from minitorch_compile.cuda.runtime import Runtime
 from minitorch_compile.cuda_runtime.driver import StreamHandle
 from minitorch_compile.cuda_runtime.sanitizer import Sanitizer
 from minitorch_compile.inductor.device_calls.extern_launches import Resources, launch_of
-from minitorch_compile.inductor.device_calls.launcher import SIZE, STATUS, Kernel, Launcher, array_of, memory_dtype
+from minitorch_compile.inductor.device_calls.launcher import (
+    SIZE,
+    STATUS,
+    Kernel,
+    Launcher,
+    Open,
+    array_of,
+    memory_dtype,
+)
 from minitorch_compile.inductor.device_calls.launcher import Launch as Launching
 from minitorch_compile.inductor.device_calls.lifted_kernel import LiftedKernel, write_lifted_kernel
 from minitorch_compile.inductor.device_calls.one_op_graph import NoKernelError
@@ -52,6 +60,7 @@ class Launch:
     name: str
     read: list[tuple[int, int]]
     written: list[tuple[int, int]]
+    is_open: bool = False  # whether each call has numbers for it
     first_uses: list[int] = field(default_factory=list)
     last_uses: list[int] = field(default_factory=list)
 
@@ -65,18 +74,33 @@ class Single(NamedTuple):
     item_sizes: list[int]
     nbytes: int
     parts: tuple[Any, ...]
+    is_open: bool
+
+
+class Described(NamedTuple):
+    """What a launch does: the text of a kernel, or the name of what is called, and with which numbers."""
+
+    text: str
+    numbers: list[Any]
 
 
 class DeviceCall:
     """A schedule made ready for a device: called with its input tensors, which lie there, it returns its outputs.
 
-    One that `is_mixed` was made for tensors some of which lie in main memory, and have to be moved first.
+    One that `is_mixed` was made for tensors some of which lie in main memory, and have to be moved first. `opened`:
+    numbers in the schedule that stand for those which each call brings.
     """
 
     is_mixed = False
 
     def __init__(
-        self, schedule: Schedule, resources: Resources, compile: Compile, runtime: Runtime, index: int
+        self,
+        schedule: Schedule,
+        resources: Resources,
+        compile: Compile,
+        runtime: Runtime,
+        index: int,
+        opened: Sequence[Any] = (),
     ) -> None:
         graph = schedule.graph
         self.runtime, self.index, self.device = runtime, index, runtime.devices[index]
@@ -103,9 +127,10 @@ class DeviceCall:
         self.launches = [
             _extern_launch(prepared, places, resources)
             if isinstance(prepared, ExternCall)
-            else prepared_launch(*prepared, places, resources.launcher, compile)
+            else prepared_launch(*prepared, places, resources.launcher, compile, opened)
             for prepared in kernels
         ]
+        self.described = [_described(prepared) for prepared in kernels]
         self.item_sizes = [buffer.dtype.itemsize for buffer in self.inputs]
         self.results = [
             (places[v.buffer], v.offset, Size(v.sizes), tuple(v.strides), v.buffer.dtype) for v in self.outputs
@@ -135,25 +160,30 @@ class DeviceCall:
         (launch,), ((made, *parts),), result = self.launches, self.results, len(self.inputs)
         if launch.uses_status or self.sizes.keys() != {result} or made != result:
             return None
-        return Single(launch.launch, launch.places, self.item_sizes, self.sizes[result], (*parts, self.device))
+        parts = [*parts, self.device]
+        return Single(launch.launch, launch.places, self.item_sizes, self.sizes[result], tuple(parts), launch.is_open)
 
-    def __call__(self, tensors: Sequence[TensorBase]) -> Any:
+    def __call__(self, tensors: Sequence[TensorBase], given: Sequence[Any] = ()) -> Any:
         """A tensor, or a tuple if there are several."""
         if self.single is None:
-            results = self.results_of(tensors)
+            results = self.results_of(tensors, given)
             return results[0] if len(results) == 1 else tuple(results)
         # Most calls, at whose speed small programs run: each line counts.
-        launch, places, item_sizes, nbytes, parts = self.single
+        launch, places, item_sizes, nbytes, parts, is_open = self.single
         runtime, index = self.runtime, self.index
         stream = runtime.current_stream(index)
         block = DeviceBlock(runtime, index, nbytes, stream)
         memory = [x.storage.block.address + x.offset * size for x, size in zip(tensors, item_sizes)]
         memory.append(block.address)
-        launch([memory[place] for place in places], stream)
+        addresses = [memory[place] for place in places]
+        if is_open:
+            launch(addresses, stream, given)
+        else:
+            launch(addresses, stream)
         return from_parts(DeviceStorage(block), *parts)
 
-    def results_of(self, tensors: Sequence[TensorBase]) -> list[TensorBase]:
-        """All results."""
+    def results_of(self, tensors: Sequence[TensorBase], given: Sequence[Any] = ()) -> list[TensorBase]:
+        """All results. `given`: a number for each of those that were left open."""
         runtime, index, all_sizes = self.runtime, self.index, self.sizes
         stream = runtime.current_stream(index)
         memory = [x.storage.block.address + x.offset * size for x, size in zip(tensors, self.item_sizes)]
@@ -167,7 +197,9 @@ class DeviceCall:
                 tell(self.sanitizer, launch, memory, stream)
             addresses = [memory[place] for place in launch.places]
             if launch.uses_status:
-                _launch_checked(launch, addresses, runtime, index)
+                _launch_checked(launch, addresses, runtime, index, given)
+            elif launch.is_open:
+                launch.launch(addresses, stream, given)
             else:
                 launch.launch(addresses, stream)
             for place in launch.last_uses:
@@ -179,6 +211,13 @@ class DeviceCall:
             from_parts(storages[place], offset, sizes, strides, element, self.device)
             for place, offset, sizes, strides, element in self.results
         ]
+
+
+def _described(prepared: tuple[Group, LiftedKernel] | ExternCall) -> Described:
+    if isinstance(prepared, ExternCall):
+        return Described(prepared.kernel, list(prepared.parameters))
+    kernel = prepared[1]
+    return Described(kernel.source.body, [*kernel.source.sizes.values(), *(n for n, _ in kernel.numbers.values())])
 
 
 def kinds_of(kernel: LiftedKernel) -> list[str]:
@@ -208,21 +247,36 @@ def _kernels_of(group: Group, internal: frozenset[Buffer]) -> list[LiftedKernel]
 
 
 def prepared_launch(
-    group: Group, kernel: LiftedKernel, places: Mapping[Buffer, int], launcher: Launcher, compile: Compile
+    group: Group,
+    kernel: LiftedKernel,
+    places: Mapping[Buffer, int],
+    launcher: Launcher,
+    compile: Compile,
+    opened: Sequence[Any] = (),
 ) -> Launch:
-    """A kernel with its sizes and numbers; `places`: where in a call's memory its buffers are."""
+    """A kernel with its sizes and numbers; `places`: where in a call's memory its buffers are. `opened`: those of its
+    numbers that each launch is given."""
     source = kernel.source
     buffers = list(dict(zip(source.names, source.buffers)).values())
     blocks = source.extent if kernel.per_block else -(-source.extent // launcher.threads)
     reaches = [(buffer.length, memory_dtype(buffer.dtype)) for buffer in buffers]
     reaches += [(STATUS_BYTES // 8, np.dtype(np.int64))] if source.uses_status else []
-    numbers = [*source.sizes.values(), *(value for value, _ in kernel.numbers.values())]
+    numbers = [*source.sizes.values(), *(_left_open(value, opened) for value, _ in kernel.numbers.values())]
     launch = compile(kernel)(max(1, min(blocks, launcher.most_blocks)), reaches, numbers)
     read, written = (
         [(places[buffer], buffer.nbytes) for buffer in used if buffer in buffers]
         for used in (reads_of(group), group.outputs)
     )
-    return Launch(launch, [places[buffer] for buffer in buffers], source.uses_status, source.title, read, written)
+    is_open = any(isinstance(number, Open) for number in numbers)
+    return Launch(
+        *(launch, [places[buffer] for buffer in buffers], source.uses_status, source.title, read, written, is_open)
+    )
+
+
+def _left_open(value: Any, opened: Sequence[Any]) -> Any:
+    return next(
+        (Open(place) for place, mark in enumerate(opened) if type(value) is type(mark) and value == mark), value
+    )
 
 
 def tell(sanitizer: Sanitizer, launch: Launch, memory: Sequence[int], stream: StreamHandle) -> None:
@@ -231,11 +285,11 @@ def tell(sanitizer: Sanitizer, launch: Launch, memory: Sequence[int], stream: St
     sanitizer.access(stream, launch.name, reads, writes)
 
 
-def _launch_checked(launch: Launch, addresses: list[int], runtime: Runtime, index: int) -> None:
+def _launch_checked(launch: Launch, addresses: list[int], runtime: Runtime, index: int, given: Sequence[Any]) -> None:
     """Launches a kernel that reads through indices, and waits, to raise IndexError for one out of range."""
     status = DeviceBlock(runtime, index, STATUS_BYTES)
     status.write(0, np.zeros(STATUS_BYTES, np.uint8))
-    launch.launch([*addresses, status.address], runtime.current_stream(index))
+    launch.launch([*addresses, status.address], runtime.current_stream(index), *([given] if launch.is_open else []))
     reported = status.read(0, STATUS_BYTES).view(np.int64)
     if reported[0]:
         raise index_error(reported)

@@ -28,6 +28,7 @@ from minitorch_compile.fx.node import Node
 from minitorch_compile.inductor.device_calls.device_call import DeviceCall
 from minitorch_compile.inductor.device_calls.device_kernels import DeviceKernels, key_of
 from minitorch_compile.inductor.device_calls.extern_launches import Resources
+from minitorch_compile.inductor.device_calls.kernel_rules import KERNEL_RULES
 from minitorch_compile.inductor.device_calls.library_rules import library_rules
 from minitorch_compile.inductor.device_calls.one_op_graph import DTYPES, NoKernelError, schedule_of
 from minitorch_compile.inductor.ir.loops import LoopGraph
@@ -51,7 +52,7 @@ class DeviceGraphs(Target):
         self.name = str(where)
         self.kernels, self.where = kernels, where
         self.index = kernels.runtime.index_of(where)
-        self.rules = library_rules(kernels.libraries)
+        self.rules = {**KERNEL_RULES, **library_rules(kernels.libraries)}
         self.known: dict[Any, bool] = {}  # whether there are kernels for a prim on arguments that look like these
 
     @property

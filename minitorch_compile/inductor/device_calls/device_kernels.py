@@ -18,28 +18,42 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from minitorch_compile.cuda.runtime import Runtime
 from minitorch_compile.cuda_runtime.fake_driver import FakeDriver
+from minitorch_compile.inductor.device_calls import random_draws
+from minitorch_compile.inductor.device_calls.data_sized import data_sized, run_in_parts
 from minitorch_compile.inductor.device_calls.device_call import DeviceCall, kinds_of
 from minitorch_compile.inductor.device_calls.extern_launches import Resources
 from minitorch_compile.inductor.device_calls.kernel_rules import KERNEL_RULES
-from minitorch_compile.inductor.device_calls.launcher import Kernel, Launcher, SimulatedLauncher
+from minitorch_compile.inductor.device_calls.launcher import Kernel, Launcher, SimulatedLauncher, memory_dtype
 from minitorch_compile.inductor.device_calls.libraries import Libraries
 from minitorch_compile.inductor.device_calls.library_rules import library_rules
 from minitorch_compile.inductor.device_calls.lifted_kernel import LiftedKernel
-from minitorch_compile.inductor.device_calls.one_op_graph import NoKernelError, schedule_of
+from minitorch_compile.inductor.device_calls.one_op_graph import (
+    NoKernelError,
+    as_stand_ins,
+    schedule_of,
+    with_tensors,
+)
+from minitorch_compile.inductor.device_calls.open_numbers import NumberedCalls, class_of, opens, with_floats
 from minitorch_compile.inductor.device_calls.strided_copy import StridedCopy, is_for_kernels
+from minitorch_compile.prims.decomposition_table import refusal_of_call
 from minitorch_compile.tensor.dispatch.accelerators import moved, run_on_host
+from minitorch_compile.tensor.dispatch.argument_devices import all_tensors
 from minitorch_compile.tensor.dispatch.op import Op
 from minitorch_compile.tensor.functions.settings import settings
 from minitorch_compile.tensor.memory.device import device as Device
+from minitorch_compile.tensor.memory.strides import numel
 from minitorch_compile.tensor.numerics.dtype import in_use
 from minitorch_compile.tensor.tensor_base import TensorBase
 from minitorch_compile.user_warnings import warn_user
 
 MOST_CALLS = 4096  # remembered
+
+Entry = DeviceCall | NumberedCalls | None
 
 
 class DeviceKernels:
@@ -49,47 +63,88 @@ class DeviceKernels:
         self.runtime = runtime
         self.launcher = launcher_for(runtime)
         self.libraries = Libraries(runtime)
-        self.calls: dict[Any, DeviceCall | None] = {}
+        self.calls: dict[Any, Entry] = {}
         self.copies: dict[Any, StridedCopy] = {}
         self.compiled: dict[str, Kernel] = {}
         self.reasons: dict[str, str] = {}
 
-    def run(self, op: Op, bound: Sequence[Any], tensors: Sequence[TensorBase], where: Device) -> Any:
-        """The results of a call, on a device. `tensors` are those among its arguments."""
-        key = key_of(op, bound)
+    def run(
+        self,
+        op: Op,
+        bound: Sequence[Any],
+        tensors: Sequence[TensorBase],
+        where: Device,
+        place: Sequence[int] = (),
+    ) -> Any:
+        """The results of a call, on a device. `tensors` are those among its arguments, `place` is where in the
+        generator's stream it draws."""
+        if op in data_sized and refusal_of_call(op, tuple(bound)) is not None:
+            return run_in_parts(self, op, with_tensors(bound, (on_device(x, where) for x in tensors)), where)
+        floats: list[float] = []
         try:
-            call = self.calls[key]
+            key = key_of(op, bound if tensors else (*bound, where), floats=floats)
+            known = self.calls[key]
         except TypeError:
             self.note(op, "one of its arguments can't be looked up, so no kernel can be kept for it")
             return run_on_host(op, bound, where)
         except KeyError:
-            call = self.calls[key] = self.prepared(op, bound, tensors, where)
+            known = self.calls[key] = self.entry(op, bound, tensors, where, bool(floats))
             if len(self.calls) > MOST_CALLS:
                 del self.calls[next(iter(self.calls))]
+        call = known.call_for(floats) if isinstance(known, NumberedCalls) else known
         if call is None:
             return run_on_host(op, bound, where)
-        return call([x if x.storage.block is not None else moved(x, where) for x in tensors])
+        return call([on_device(x, where) for x in tensors], place or floats)
+
+    def make(self, op: Op, bound: Sequence[Any], where: Device) -> Any:
+        """A new tensor on a device, by an op that makes one of no other."""
+        try:
+            drawn = random_draws.as_function_of_place(op, bound)
+        except NoKernelError as error:
+            self.note(op, str(error))
+            return run_on_host(op, bound, where)
+        if drawn is None:
+            return self.run(op, bound, (), where)
+        return self.run(drawn.op, drawn.bound, (), where, drawn.place)
 
     def run_again(self, op: Op, bound: Sequence[Any]) -> Any:
         """The results of a call like one before whose tensors are all on a device; None for any other."""
         tensors: list[TensorBase] = []
+        floats: list[Any] = []
         try:
-            call = self.calls.get(key_of(op, bound, tensors))
+            known = self.calls.get(key_of(op, bound, tensors, floats))
         except TypeError:  # something that can't be looked up
             return None
-        return None if call is None or call.is_mixed else call(tensors)
+        call = known.at_hand(floats) if isinstance(known, NumberedCalls) else known
+        return None if call is None or call.is_mixed else call(tensors, floats)
 
-    def prepared(self, op: Op, bound: Sequence[Any], tensors: Sequence[TensorBase], where: Device) -> DeviceCall | None:
-        """The kernels for calls like this one; None if there are none."""
+    def entry(
+        self, op: Op, bound: Sequence[Any], tensors: Sequence[TensorBase], where: Device, has_floats: bool
+    ) -> Entry:
+        """What is kept of calls like this one."""
+        if any(x.storage.flips for x in tensors):
+            self.note(op, "kernels don't read numbers with other signs than they have in memory")
+            return None
+        index, is_mixed = self.runtime.index_of(where), any(x.storage.block is None for x in tensors)
+        if not has_floats:
+            return self.prepared(op, bound, index, is_mixed)
+        like = as_stand_ins(bound)  # so that no memory is kept
+        return NumberedCalls(lambda floats, marks: self.prepared(op, with_floats(like, floats), index, is_mixed, marks))
+
+    def prepared(
+        self, op: Op, bound: Sequence[Any], index: int, is_mixed: bool, opened: Sequence[Any] = ()
+    ) -> DeviceCall | None:
+        """The kernels for calls like this one; None if there are none. `opened`: numbers that each call brings."""
+        call = None
+        if op in random_draws.FROM_PLACE:
+            call, opened = partial(random_draws.marked, op), random_draws.MARKS
         try:
-            if any(x.storage.flips for x in tensors):
-                raise NoKernelError("kernels don't read numbers with other signs than they have in memory")
-            index = self.runtime.index_of(where)
-            schedule = schedule_of(op, bound, tensors, {**KERNEL_RULES, **library_rules(self.libraries)})
+            rules = {**KERNEL_RULES, **library_rules(self.libraries)}
+            schedule = schedule_of(op, bound, all_tensors(bound), rules, call)
             resources = Resources(self.libraries, self.launcher, self.compile)
-            call = DeviceCall(schedule, resources, self.kernel, self.runtime, index)
-            call.is_mixed = any(x.storage.block is None for x in tensors)
-            return call
+            made = DeviceCall(schedule, resources, self.kernel, self.runtime, index, opened)
+            made.is_mixed = is_mixed
+            return made
         except NoKernelError as error:
             self.note(op, str(error))
             return None
@@ -107,6 +162,26 @@ class DeviceKernels:
             addresses = [x.storage.block.address + x.offset * x.dtype.itemsize for x in (source, target)]
             self.copies[key](addresses, self.runtime, self.runtime.index_of(target.device))
         return True
+
+    def launch(
+        self,
+        text: str,
+        name: str,
+        kinds: Sequence[str],
+        tensors: Sequence[TensorBase],
+        sizes: Sequence[int],
+        threads: int,
+    ) -> None:
+        """Runs a kernel for so many threads at once, on tensors that lie row-major in a device's memory."""
+        launcher, index = self.launcher, self.runtime.index_of(tensors[0].device)
+        blocks = max(1, min(-(-threads // launcher.threads), launcher.most_blocks))
+        stream = self.runtime.current_stream(index)
+        spans = [(x.storage.block.address + x.offset * x.dtype.itemsize, numel(x.sizes)) for x in tensors]
+        if self.runtime.sanitizer is not None:
+            memory = [(address, count * x.dtype.itemsize) for (address, count), x in zip(spans, tensors)]
+            self.runtime.sanitizer.access(stream, name, memory[:-1], memory[-1:])
+        reaches = [(count, memory_dtype(x.dtype)) for (_, count), x in zip(spans, tensors)]
+        self.compile(text, name, kinds)(blocks, reaches, sizes)([address for address, _ in spans], stream)
 
     def note(self, op: Op, reason: str) -> None:
         """Says once of each op that it runs in main memory."""
@@ -129,6 +204,11 @@ class DeviceKernels:
         return self.compiled[key]
 
 
+def on_device(x: TensorBase, where: Device) -> TensorBase:
+    """The tensor, or a copy on the device of one in main memory."""
+    return x if x.storage.block is not None else moved(x, where)
+
+
 def launcher_for(runtime: Runtime) -> Launcher:
     driver = getattr(runtime.driver, "driver", runtime.driver)  # that of a sanitized one
     if isinstance(driver, FakeDriver):
@@ -138,15 +218,20 @@ def launcher_for(runtime: Runtime) -> Launcher:
     return NumbaLauncher(runtime.driver)
 
 
-def key_of(op: Op, bound: Sequence[Any], tensors: list[TensorBase] | None = None) -> tuple[Any, ...]:
+def key_of(
+    op: Op, bound: Sequence[Any], tensors: list[TensorBase] | None = None, floats: list[float] | None = None
+) -> tuple[Any, ...]:
     """What a call's kernels depend on: how its tensors look and where they are, its other arguments with their types,
-    the default dtype, and whether sums keep their order. `tensors` collects the former."""
+    the default dtype, and whether sums keep their order. `tensors` collects the former, and `floats` those numbers of
+    which only their class matters (`open_numbers.py`)."""
     key: list[Any] = [op, in_use[0], settings.deterministic]
-    _extend(key, bound, [] if tensors is None else tensors)
+    _extend(key, bound, [] if tensors is None else tensors, floats if floats is not None and opens(op) else None)
     return tuple(key)
 
 
-def _extend(key: list[Any], arguments: Sequence[Any], tensors: list[TensorBase]) -> None:
+def _extend(
+    key: list[Any], arguments: Sequence[Any], tensors: list[TensorBase], floats: list[float] | None = None
+) -> None:
     for x in arguments:
         if isinstance(x, TensorBase):
             storage = x.storage
@@ -158,5 +243,10 @@ def _extend(key: list[Any], arguments: Sequence[Any], tensors: list[TensorBase])
         elif type(x) in (list, tuple):
             key.append(len(x))
             _extend(key, x, tensors)
+        elif type(x) is float:
+            kind = None if floats is None else class_of(x)
+            if kind is not None and floats is not None:
+                floats.append(x)
+            key += float, repr(x) if kind is None else kind
         else:
-            key += type(x), repr(x) if type(x) is float else x
+            key += type(x), x

@@ -1,13 +1,18 @@
 """How prims become kernels of a GPU's own, which are neither loops as everywhere nor a library's.
 
 >>> sorted(KERNEL_RULES)
-['max_pool2d_backward', 'sort']
+['max_pool2d_backward', 'scan', 'sort']
 """
 
 from __future__ import annotations
 
 from minitorch_compile.inductor.device_calls.max_pooling import max_pool_backward_rule
 from minitorch_compile.inductor.device_calls.merge_sort import sort_rule
+from minitorch_compile.inductor.device_calls.parallel_scan import scan_rule
 from minitorch_compile.inductor.lowering.table import Rule
 
-KERNEL_RULES: dict[str, Rule] = {"max_pool2d_backward": max_pool_backward_rule, "sort": sort_rule}
+KERNEL_RULES: dict[str, Rule] = {
+    "max_pool2d_backward": max_pool_backward_rule,
+    "scan": scan_rule,
+    "sort": sort_rule,
+}

@@ -17,7 +17,7 @@ from call to call is said once, when a launch is prepared.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -50,8 +50,14 @@ inf, nan, minus_nan, THREADS = math.inf, math.nan, -math.nan, {threads}
 """
 
 Reach = tuple[int, np.dtype]  # how many elements a kernel may reach from a pointer, and what they are
-Launch = Callable[[Sequence[int], StreamHandle], None]  # addresses for the pointers
+Launch = Callable[..., None]  # of addresses for the pointers, a stream, and the open numbers if there are some
 Kernel = Callable[[int, Sequence[Reach], Sequence[Any]], Launch]  # blocks, the pointers' reach, sizes and numbers
+
+
+class Open(NamedTuple):
+    """Stands for a number of a kernel that each launch is given: the one at this place among those of the call."""
+
+    place: int
 
 
 class Launcher(Protocol):
@@ -80,10 +86,11 @@ class SimulatedLauncher:
         kinds = [kind for kind in parameters if not is_pointer(kind)]
 
         def prepared(blocks: int, reaches: Sequence[Reach], numbers: Sequence[Any]) -> Launch:
-            values = [np.dtype(number_kind(kind)).type(number) for kind, number in zip(kinds, numbers, strict=True)]
             kernel = simulate(function)[blocks, self.threads]
 
-            def launch(addresses: Sequence[int], stream: StreamHandle) -> None:
+            def launch(addresses: Sequence[int], stream: StreamHandle, given: Sequence[Any] = ()) -> None:
+                filled = (given[number.place] if isinstance(number, Open) else number for number in numbers)
+                values = [number_of(kind)(number) for kind, number in zip(kinds, filled, strict=True)]
                 arrays = [self.array(address, *reach) for address, reach in zip(addresses, reaches, strict=True)]
                 status = arrays[len(parameters) - len(kinds) - 1 :] if parameters[-1] == STATUS else []
                 pointers = arrays[: len(arrays) - len(status)]
@@ -118,6 +125,11 @@ def is_array(kind: str) -> bool:
 def number_kind(kind: str) -> str:
     """The dtype name of a parameter that is no pointer."""
     return "int64" if kind == SIZE else kind.removeprefix("=")
+
+
+def number_of(kind: str) -> Any:
+    """What makes a number for a parameter of that kind."""
+    return np.dtype(number_kind(kind)).type
 
 
 def _run(kernel: Callable[..., Any], values: Sequence[Any]) -> None:

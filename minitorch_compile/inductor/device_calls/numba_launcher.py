@@ -14,8 +14,6 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from minitorch_compile.cuda_runtime.driver import Driver, StreamHandle
 from minitorch_compile.generated_source import function_from_source
 from minitorch_compile.inductor.device_calls import kernel_store
@@ -23,10 +21,12 @@ from minitorch_compile.inductor.device_calls.launcher import (
     HEADER,
     STATUS,
     Kernel,
+    Open,
     Reach,
     is_array,
     is_pointer,
     number_kind,
+    number_of,
 )
 
 BLOCKS_PER_MULTIPROCESSOR = 8
@@ -90,10 +90,15 @@ class PreparedLaunch:
         self.loaded, self.blocks = loaded, blocks
         words: list[int] = []
         self.arrays: list[int] = []  # where their addresses go
+        self.open: list[tuple[int, Any, int]] = []  # where a launch's own numbers go, what makes them, and which
         reach, number = iter(reaches), iter(numbers)
         for kind in parameters:
             if not is_pointer(kind):
-                words.append(int.from_bytes(np.dtype(number_kind(kind)).type(next(number)).tobytes(), "little"))
+                value = next(number)
+                if isinstance(value, Open):
+                    self.open.append((WORD * len(words), number_of(kind), value.place))
+                    value = 0
+                words.append(int.from_bytes(number_of(kind)(value).tobytes(), "little"))
                 continue
             length, element = next(reach)
             if is_array(kind):
@@ -110,10 +115,13 @@ class PreparedLaunch:
         self.turn = threading.Lock()
         self.launches: dict[int, Callable[[int], None]] = {}  # by device
 
-    def __call__(self, addresses: Sequence[int], stream: StreamHandle) -> None:
+    def __call__(self, addresses: Sequence[int], stream: StreamHandle, given: Sequence[Any] = ()) -> None:
         device, handle = stream
         launch = self.launches.get(device) or self.prepared(device)
         with self.turn:  # the driver has read the buffer when it returns
+            for start, make, which in self.open:
+                number = make(given[which]).tobytes()
+                self.buffer[start : start + len(number)] = number
             if self.arrays:
                 for place, address in zip(self.arrays, addresses[self.plain :], strict=True):
                     struct.pack_into("Q", self.buffer, place, address)

@@ -10,7 +10,7 @@ minitorch_compile.inductor.device_calls.one_op_graph.NoKernelError: an algorithm
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from minitorch_compile.aot.tracing import trace
@@ -28,6 +28,7 @@ from minitorch_compile.prims import Prim, decompose
 from minitorch_compile.prims.decomposition_table import refusal_of_call
 from minitorch_compile.pytree import tree_leaves
 from minitorch_compile.tensor import no_grad
+from minitorch_compile.tensor.dispatch.argument_devices import all_tensors
 from minitorch_compile.tensor.dispatch.op import Op
 from minitorch_compile.tensor.memory.device import CPU
 from minitorch_compile.tensor.numerics.dtype import (
@@ -67,21 +68,31 @@ def with_tensors(arguments: Sequence[Any], tensors: Iterator[Any]) -> list[Any]:
     ]
 
 
+def as_stand_ins(arguments: Sequence[Any]) -> list[Any]:
+    """The arguments with tensors without data in the places of their tensors."""
+    return with_tensors(arguments, (empty_fake(x.sizes, x.strides, x.dtype) for x in all_tensors(arguments)))
+
+
 def _as_tuple(result: Any) -> tuple[Any, ...]:
     return result if isinstance(result, tuple) else (result,)
 
 
 def schedule_of(
-    op: Op, bound: Sequence[Any], tensors: Sequence[TensorBase], rules: Mapping[str, Rule] = NONE
+    op: Op,
+    bound: Sequence[Any],
+    tensors: Sequence[TensorBase],
+    rules: Mapping[str, Rule] = NONE,
+    call: Callable[..., Any] | None = None,
 ) -> Schedule:
     """NoKernelError, with the reason, if part of it is neither loops nor what is launched as it is. `rules`: for prims
-    that a library computes."""
+    that a library computes. `call`: what is traced, if not the op itself."""
     reason = refusal_of_call(op, tuple(bound))
     if reason is not None:
         raise NoKernelError(reason)
+    called = call or op
     stand_ins = [empty_fake(x.sizes, x.strides, x.dtype) for x in tensors]
     with no_grad(), CPU:
-        module = decompose(trace(lambda *tensors: _as_tuple(op(*with_tensors(bound, iter(tensors)))), stand_ins))
+        module = decompose(trace(lambda *tensors: _as_tuple(called(*with_tensors(bound, iter(tensors)))), stand_ins))
     for node in module.graph.nodes:
         name = node.target.name if isinstance(node.target, Prim) else ""
         if name and name not in lowerings and name not in rules:

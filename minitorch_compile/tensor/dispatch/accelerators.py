@@ -53,6 +53,9 @@ class Accelerator(Protocol):
     def run(self, op: Op, bound: Sequence[Any], tensors: Sequence[TensorBase], where: Device) -> Any:
         """A call whose results are to be on a device. `tensors` are those among its arguments."""
 
+    def make(self, op: Op, bound: Sequence[Any], where: Device) -> Any:
+        """A new tensor on a device, by an op that makes one of no other."""
+
 
 accelerators: dict[str, Accelerator] = {}
 in_use: set[str] = set()  # those that have run an op: while there are none, no call need ask for one like it

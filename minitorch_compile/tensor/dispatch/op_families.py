@@ -16,7 +16,7 @@ import numpy as np
 
 from minitorch_compile.tensor.cpu.numpy_errstate import quietly
 from minitorch_compile.tensor.dispatch import complex_support
-from minitorch_compile.tensor.dispatch.accelerators import in_use, run_again
+from minitorch_compile.tensor.dispatch.accelerators import accelerators, in_use, located, run_again
 from minitorch_compile.tensor.dispatch.argument_devices import (
     MixedDevicesError,
     all_tensors,
@@ -286,10 +286,25 @@ class FactoryOp(Op):
             args, kwargs = self.bind(args, kwargs), out
         if options and options.get("device") is not None and Device(options["device"]).type == "meta":
             return with_options(self.meta(*args, **kwargs), **options)
+        if options and options.get("device") is not None and Device(options["device"]).type in accelerators:
+            return with_options(self._made_on(located(Device(options["device"])), args, kwargs), **options)
         result = super().__call__(*args, **kwargs)
         return with_options(result, **options) if options else result
 
+    def _made_on(self, where: Device, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The call, whose elements are computed on a device, unless nothing is computed at all."""
+        before, entered.making = entered.making, where
+        try:
+            return super().__call__(*args, **kwargs)
+        finally:
+            entered.making = before
+
     def eager(self, *bound: Any) -> TensorBase:
+        where = entered.making
+        if where is not None:
+            entered.making = None
+            made: TensorBase = accelerators[where.type].make(self, bound, where)
+            return made
         result = np.asarray(self.kernel(*bound))
         return wrap_as(result, self.meta_rule(*bound).strides) if "stride" in self.parameters else wrap(result)
 

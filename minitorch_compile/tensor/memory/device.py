@@ -18,11 +18,15 @@ TYPES = ("cpu", "meta", "cuda", "mps", "xpu", "hpu", "xla", "ipu", "mtia", "vulk
 
 
 class _Entered(threading.local):
-    """The devices of the `with` statements that a thread is in; before them its default device, if it has set one."""
+    """The devices of the `with` statements that a thread is in; before them its default device, if it has set one.
+
+    `making`: where the tensor is to be computed that a factory is being asked for, if not in main memory.
+    """
 
     def __init__(self) -> None:
         self.devices: list[device] = []
         self.default: device | None = None
+        self.making: device | None = None
 
 
 entered = _Entered()
