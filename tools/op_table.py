@@ -26,6 +26,7 @@ from minitorch_compile.func.batching.rules import FAMILIES, RULES, WITHOUT_A_RUL
 from minitorch_compile.inductor.device_calls.data_sized import data_sized  # noqa: E402
 from minitorch_compile.inductor.device_calls.kernel_rules import KERNEL_RULES  # noqa: E402
 from minitorch_compile.inductor.device_calls.random_draws import PHILOX  # noqa: E402
+from minitorch_compile.inductor.device_calls.solver_rules import SOLVERS  # noqa: E402
 from minitorch_compile.inductor.lowering.table import WITHOUT_A_KERNEL  # noqa: E402
 from minitorch_compile.inductor.targets import find_target  # noqa: E402
 from minitorch_compile.prims.decomposition_table import has_rule, refusal_of, refuses_some  # noqa: E402
@@ -150,8 +151,11 @@ def page(table: list[Row]) -> str:
 
 def in_main_memory() -> list[str]:
     """What a GPU has no kernels for, as lines of the page."""
+    solved = {prim.name for prim in SOLVERS}
     reasons = {
-        name: why for name, why in WITHOUT_A_KERNEL.items() if name not in KERNEL_RULES and not name.startswith("fft")
+        name: why
+        for name, why in WITHOUT_A_KERNEL.items()
+        if name not in KERNEL_RULES and name not in solved and not name.startswith("fft")
     }
     reasons |= dict.fromkeys(find_target("cuda").missing, "there is no device function of it")
     elsewhere = {*data_sized, *PHILOX, ops.to_device}  # which are made of others there, or are copies
@@ -161,7 +165,9 @@ def in_main_memory() -> list[str]:
         "Eager operations on a GPU are kernels. What is made of these prims, and these ops, is computed in main memory",
         "and copied back; each op says so once, by a warning. So are all with complex numbers, except where a library",
         "takes them, and with views whose signs are flipped. Fourier transforms are not listed: cuFFT computes them,",
-        "where nvmath-python is installed (`inductor/device_calls/library_rules.py`). cuSOLVER isn't connected yet.",
+        "where nvmath-python is installed (`inductor/device_calls/library_rules.py`); nor are systems of equations and",
+        "factorizations: cuSOLVER and cuBLAS compute them there, in float32 and float64, but for matrices without",
+        "elements. `linalg.eig` and `linalg.matrix_exp` are not connected.",
         *("", "| prim | why |", "| --- | --- |"),
         *(f"| `{name}` | {reasons[name]} |" for name in sorted(reasons)),
         *("", "| op | why |", "| --- | --- |"),

@@ -1,7 +1,9 @@
-"""torch.backends: switches of libraries that PyTorch calls and this package does not, so that programs can set them.
+"""torch.backends: switches of libraries that PyTorch calls. Those of a GPU's libraries have their effect there; others
+belong to libraries that this package does not call, and are there so that programs can set them.
 
 >>> from minitorch_compile import backends
->>> backends.cudnn.benchmark = True      # there is no cuDNN to be faster
+>>> backends.mkldnn.is_available()
+False
 >>> backends.mps.is_available(), backends.cudnn.is_available()
 (False, False)
 """

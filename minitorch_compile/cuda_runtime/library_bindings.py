@@ -18,8 +18,9 @@ from minitorch_compile.cuda_runtime.errors import CudaLibraryMissingError
 PACKAGES = {
     "cublasLt": ("nvmath.bindings.cublasLt", "nvmath-python>=1.0,<2"),
     "cufft": ("nvmath.bindings.cufft", "nvmath-python>=1.0,<2"),
+    "cublas": ("nvmath.bindings.cublas", "nvmath-python>=1.0,<2"),
     "cusolverDn": ("nvmath.bindings.cusolverDn", "nvmath-python>=1.0,<2"),
-    "cudnn": ("cudnn", "nvidia-cudnn-frontend>=1.13,<2"),
+    "cudnn": ("cudnn", "nvidia-cudnn-frontend>=1.32,<2"),
 }
 
 

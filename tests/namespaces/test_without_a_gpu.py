@@ -27,7 +27,7 @@ def test_programs_that_do_not_ask_are_told(name: str) -> None:
 
 def test_switches_can_be_set() -> None:
     torch.backends.cudnn.benchmark = True
-    torch.backends.cudnn.deterministic = False
+    torch.backends.cudnn.deterministic = torch.backends.cudnn.benchmark = False
     torch.backends.cuda.matmul.allow_tf32 = True
     torch.set_float32_matmul_precision("high")
     assert torch.get_float32_matmul_precision() == "high"

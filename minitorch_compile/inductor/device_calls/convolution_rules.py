@@ -9,7 +9,8 @@ A batch of images is a batch of products; so are groups of channels. The gradien
 since its sums go over all images. Copying is a generated loop. A window of one pixel is not copied at all, where the
 image lies in memory as it is wanted.
 
-cuDNN copies nothing, and is faster by what these copies take.
+cuDNN copies nothing, and is faster by what these copies take: this is for where it isn't there, or refuses
+(`cudnn_rules.py`).
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def convolution_rules(knows_half: bool) -> dict[str, Rule]:
 
 def _rule(prim: Prim, compute: Compute, knows_half: bool) -> Rule:
     def in_any_precision(graph: GraphLowering, first: TensorBox, second: TensorBox, *how: Any) -> TensorBox:
-        sizes = _result_sizes(prim, first, second, how)
+        sizes = result_sizes(prim, first, second, how)
         shape = shape_of_convolution(prim.name, first.sizes, second.sizes, sizes, how)
         if shape.part == 0 or shape.per_group == 0 or shape.pixels == 0:  # a sum of nothing
             return full(graph, sizes, 0, first.dtype)
@@ -70,7 +71,8 @@ def _rule(prim: Prim, compute: Compute, knows_half: bool) -> Rule:
     return rule
 
 
-def _result_sizes(prim: Prim, first: TensorBox, second: TensorBox, how: Sequence[Any]) -> Ints:
+def result_sizes(prim: Prim, first: TensorBox, second: TensorBox, how: Sequence[Any]) -> Ints:
+    """The sizes of what a prim gives."""
     if prim is not prims.convolution:
         return tuple(how[0])
     stride, padding, dilation, _ = how
@@ -87,7 +89,7 @@ def _result_sizes(prim: Prim, first: TensorBox, second: TensorBox, how: Sequence
 def convolution(graph: GraphLowering, x: TensorBox, w: TensorBox, shape: Shape) -> TensorBox:
     """Filters by windows; the other way round if that gives the channels last, as they are wanted then."""
     groups, places = shape.groups, numel(shape.out)
-    last = groups == 1 and any(_is_channels_last(stored_view(graph, box)) for box in (x, w))
+    last = groups == 1 and any(is_channels_last(stored_view(graph, box)) for box in (x, w))
     view = contiguous_view(graph, windows(graph, x, shape, batch_first=True))
     columns = matrices(view, shape.images * groups, shape.window, places)
     filters = _filters(graph, w, shape, lambda g, f, c: [g * shape.per_group + f, c], shape.per_group, shape.part)
@@ -147,7 +149,8 @@ def turned(view: StridedView) -> StridedView:
     return StridedView(view.buffer, (batch, columns, rows), (apart, column, row), view.offset)
 
 
-def _is_channels_last(view: StridedView) -> bool:
+def is_channels_last(view: StridedView) -> bool:
+    """Whether the channels of a pixel are neighbours."""
     return suggested_format(view.sizes, view.strides) is channels_last
 
 

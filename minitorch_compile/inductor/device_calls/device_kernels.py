@@ -21,6 +21,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+from minitorch_compile.backends import cudnn
 from minitorch_compile.cuda.runtime import Runtime
 from minitorch_compile.cuda_runtime.fake_driver import FakeDriver
 from minitorch_compile.inductor.device_calls import random_draws
@@ -222,9 +223,9 @@ def key_of(
     op: Op, bound: Sequence[Any], tensors: list[TensorBase] | None = None, floats: list[float] | None = None
 ) -> tuple[Any, ...]:
     """What a call's kernels depend on: how its tensors look and where they are, its other arguments with their types,
-    the default dtype, and whether sums keep their order. `tensors` collects the former, and `floats` those numbers of
-    which only their class matters (`open_numbers.py`)."""
-    key: list[Any] = [op, in_use[0], settings.deterministic]
+    the default dtype, whether sums keep their order, and whether cuDNN may be asked. `tensors` collects the former, and
+    `floats` those numbers of which only their class matters (`open_numbers.py`)."""
+    key: list[Any] = [op, in_use[0], settings.deterministic, cudnn.enabled]
     _extend(key, bound, [] if tensors is None else tensors, floats if floats is not None and opens(op) else None)
     return tuple(key)
 

@@ -11,13 +11,14 @@ from typing import NamedTuple
 
 from minitorch_compile.cuda_runtime.cublas_lt import TYPES, Matrix, Product
 from minitorch_compile.cuda_runtime.driver import StreamHandle
-from minitorch_compile.inductor.device_calls import convolution_rules, tile_product
+from minitorch_compile.inductor.device_calls import convolution_rules, cudnn_rules, tile_product
 from minitorch_compile.inductor.device_calls.launcher import Kernel, Launch, Launcher, Reach
 from minitorch_compile.inductor.device_calls.libraries import (
     PRECISIONS,
     PRECISIONS_OF_CONVOLUTIONS,
     Libraries,
     Precisions,
+    convolution_switches,
     full_precision,
 )
 from minitorch_compile.inductor.device_calls.transform_launches import transform_launch
@@ -117,6 +118,16 @@ def reach(view: StridedView) -> Reach:
     """How many elements of its buffer a view spans, and what they are."""
     length = 1 + sum((size - 1) * stride for size, stride in zip(view.sizes, view.strides))
     return length, view.buffer.dtype.numpy
+
+
+# ------------------------------------------------------------------------------------------ convolutions
+
+
+@launched_by(cudnn_rules.CALL)
+def _(call: ExternCall, resources: Resources) -> Launch:
+    library = resources.libraries.convolutions
+    assert library is not None, "only then are there such calls"
+    return library.prepared(call.parameters[0], convolution_switches)
 
 
 # ------------------------------------------------------------------------------------------ Fourier transforms

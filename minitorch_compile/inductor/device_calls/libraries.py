@@ -17,10 +17,13 @@ from minitorch_compile import backends
 from minitorch_compile.cuda.runtime import Runtime
 from minitorch_compile.cuda_runtime import library_bindings
 from minitorch_compile.cuda_runtime.cublas_lt import CublasLt, Precision
+from minitorch_compile.cuda_runtime.cudnn import MOST_TRIED, Cudnn, Switches, version_of
 from minitorch_compile.cuda_runtime.cufft import CuFft
+from minitorch_compile.cuda_runtime.cusolver import CuSolver
 from minitorch_compile.cuda_runtime.errors import CudaLibraryMissingError
 from minitorch_compile.cuda_runtime.fake_driver import FakeDriver
 from minitorch_compile.cuda_runtime.stream_workspaces import StreamWorkspaces
+from minitorch_compile.tensor.functions.settings import settings
 from minitorch_compile.user_warnings import warn_user
 
 NONE: dict[str, Any] = {}
@@ -52,11 +55,41 @@ class Libraries:
         found = self.found("cublasLt", "Until then a simple kernel multiplies matrices on cuda, several times slower")
         return None if found is None else CublasLt(self.runtime.driver, self.workspaces, found)
 
+    @property
+    def convolutions(self) -> Cudnn | None:
+        """cuDNN, unless a program has switched it off."""
+        return self._convolutions if backends.cudnn.enabled else None
+
+    @cached_property
+    def _convolutions(self) -> Cudnn | None:
+        instead = "Until then convolutions on cuda are products of what is copied out of images, several times slower"
+        found = self.found("cudnn", instead)
+        if found is not None and version_of(found) is None:
+            warn_user(f"cudnn: libcudnn.so.9 is not there: python -m pip install 'nvidia-cudnn-cu13>=9'. {instead}")
+            return None
+        return None if found is None else Cudnn(self.runtime.driver, self.workspaces, found)
+
+    @cached_property
+    def solver(self) -> CuSolver | None:
+        """cuSOLVER, with cuBLAS beside it."""
+        instead = "Until then systems of equations and factorizations on cuda are computed in main memory"
+        solver = self.found("cusolverDn", instead)
+        blas = None if solver is None else self.found("cublas", instead)
+        return None if blas is None else CuSolver(self.runtime.driver, self.workspaces, solver, blas)
+
     @cached_property
     def transforms(self) -> CuFft | None:
         """cuFFT."""
         found = self.found("cufft", "Until then Fourier transforms of tensors on cuda are computed in main memory")
         return None if found is None else CuFft(self.runtime.driver, self.workspaces, found)
+
+
+def convolution_switches() -> Switches:
+    """What torch.backends.cudnn and use_deterministic_algorithms say of convolutions."""
+    cudnn = backends.cudnn
+    limit = MOST_TRIED if cudnn.benchmark_limit is None else cudnn.benchmark_limit
+    deterministic = cudnn.deterministic or settings.deterministic
+    return Switches(cudnn.conv.fp32_precision == "tf32", deterministic, bool(cudnn.benchmark), limit)
 
 
 def float32_precision() -> Precision:
@@ -75,7 +108,7 @@ def bfloat16_precision() -> Precision:
 
 
 def convolution_precision() -> Precision:
-    """What torch.backends.cudnn allows convolutions of float32, though cuDNN isn't what computes them."""
+    """What torch.backends.cudnn allows convolutions of float32, also where cuDNN isn't what computes them."""
     return TF32 if backends.cudnn.conv.fp32_precision == "tf32" else WIDE
 
 

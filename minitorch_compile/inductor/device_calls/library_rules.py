@@ -11,9 +11,11 @@ from typing import Any
 from minitorch_compile import prims
 from minitorch_compile.cuda_runtime.cublas_lt import TYPES
 from minitorch_compile.inductor.device_calls.convolution_rules import convolution_rules
+from minitorch_compile.inductor.device_calls.cudnn_rules import cudnn_rules
 from minitorch_compile.inductor.device_calls.extern_launches import reach
 from minitorch_compile.inductor.device_calls.libraries import Libraries
 from minitorch_compile.inductor.device_calls.one_op_graph import NoKernelError
+from minitorch_compile.inductor.device_calls.solver_rules import solver_rules
 from minitorch_compile.inductor.ir.buffer import Ints
 from minitorch_compile.inductor.ir.loops import TensorBox
 from minitorch_compile.inductor.lowering.extern import matrix
@@ -30,9 +32,11 @@ TRANSFORMS = (prims.fft_c2c, prims.fft_r2c, prims.fft_c2r)
 def library_rules(libraries: Libraries) -> Mapping[str, Rule]:
     """The rules for what is there, and for what we make products of."""
     rules = convolution_rules(knows_half=libraries.products is not None)
+    rules.update(cudnn_rules(libraries, rules))
     if libraries.products is not None:
         rules.update({prim.name: product_rule(prim) for prim in (prims.mm, prims.bmm)})
     rules.update({prim.name: transform_rule(prim, libraries) for prim in TRANSFORMS})
+    rules.update(solver_rules(libraries))
     return rules
 
 
