@@ -163,8 +163,7 @@ def in_main_memory() -> list[str]:
     return [
         *("", "## In main memory for a GPU", ""),
         "Eager operations on a GPU are kernels. What is made of these prims, and these ops, is computed in main memory",
-        "and copied back; each op says so once, by a warning. So are all with complex numbers, except where a library",
-        "takes them, and with views whose signs are flipped. Fourier transforms are not listed: cuFFT computes them,",
+        "and copied back; each op says so once, by a warning. Fourier transforms are not listed: cuFFT computes them,",
         "where nvmath-python is installed (`inductor/device_calls/library_rules.py`); nor are systems of equations and",
         "factorizations: cuSOLVER and cuBLAS compute them there, in float32 and float64, but for matrices without",
         "elements. `linalg.eig` and `linalg.matrix_exp` are not connected.",

@@ -154,6 +154,14 @@ def convert(value: Value, dtype: np.dtype[Any]) -> Value:
     return result if isinstance(value, np.ndarray) else result[()]
 
 
+def of_parts(real: Value, imag: Value) -> Value:
+    """`complex(real, imag)`: of two float32 a complex64."""
+    narrow = real.dtype == imag.dtype == np.float32
+    result = np.empty(np.broadcast_shapes(np.shape(real), np.shape(imag)), np.complex64 if narrow else np.complex128)
+    result.real, result.imag = real, imag
+    return result[()]
+
+
 def of_floats(function: Callable[..., Value]) -> Callable[..., Value]:
     """A function of floats that whole numbers come to as float64."""
     return lambda *values: function(*(v.astype(np.float64) if v.dtype.kind in "iub" else v for v in values))

@@ -27,6 +27,7 @@ from minitorch_compile.cuda_simulator.arithmetic import (
     convert,
     dtype_of,
     is_number,
+    of_parts,
     truth,
     typed,
     unary,
@@ -259,6 +260,8 @@ class Expressions:
     def call_known(self, node: ast.Call, function: Any, active: Mask, values: list[Value]) -> Value:
         """A conversion, a function of Python's or NumPy's."""
         dtype = dtype_of(function)
+        if function is complex and len(values) == 2:
+            return of_parts(*values)
         if dtype is not None:
             return convert(values[0], dtype) if values else dtype.type(0)
         if isinstance(function, np.ufunc):

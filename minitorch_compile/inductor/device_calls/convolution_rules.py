@@ -61,8 +61,6 @@ def _rule(prim: Prim, compute: Compute, knows_half: bool) -> Rule:
         return compute(graph, first, second, shape)
 
     def rule(graph: GraphLowering, first: TensorBox, second: TensorBox, *how: Any) -> TensorBox | None:
-        if first.dtype.is_complex:
-            return None
         known = knows_half or first.dtype not in HALF
         made = in_any_precision if known else in_float32(in_any_precision, [first.dtype])
         result: TensorBox = made(graph, first, second, *how)

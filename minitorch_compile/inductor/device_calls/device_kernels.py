@@ -42,6 +42,7 @@ from minitorch_compile.inductor.device_calls.one_op_graph import (
 from minitorch_compile.inductor.device_calls.open_numbers import NumberedCalls, class_of, opens, with_floats
 from minitorch_compile.inductor.device_calls.strided_copy import StridedCopy, is_for_kernels
 from minitorch_compile.prims.decomposition_table import refusal_of_call
+from minitorch_compile.tensor import no_grad, ops
 from minitorch_compile.tensor.dispatch.accelerators import moved, run_on_host
 from minitorch_compile.tensor.dispatch.argument_devices import all_tensors
 from minitorch_compile.tensor.dispatch.op import Op
@@ -49,7 +50,7 @@ from minitorch_compile.tensor.functions.settings import settings
 from minitorch_compile.tensor.memory.device import device as Device
 from minitorch_compile.tensor.memory.strides import numel
 from minitorch_compile.tensor.numerics.dtype import in_use
-from minitorch_compile.tensor.tensor_base import TensorBase
+from minitorch_compile.tensor.tensor_base import TensorBase, from_parts
 from minitorch_compile.user_warnings import warn_user
 
 MOST_CALLS = 4096  # remembered
@@ -79,6 +80,9 @@ class DeviceKernels:
     ) -> Any:
         """The results of a call, on a device. `tensors` are those among its arguments, `place` is where in the
         generator's stream it draws."""
+        if any(x.storage.flips for x in tensors):
+            tensors = [with_own_signs(x) for x in tensors]
+            bound = with_tensors(bound, iter(tensors))
         if op in data_sized and refusal_of_call(op, tuple(bound)) is not None:
             return run_in_parts(self, op, with_tensors(bound, (on_device(x, where) for x in tensors)), where)
         floats: list[float] = []
@@ -123,9 +127,6 @@ class DeviceKernels:
         self, op: Op, bound: Sequence[Any], tensors: Sequence[TensorBase], where: Device, has_floats: bool
     ) -> Entry:
         """What is kept of calls like this one."""
-        if any(x.storage.flips for x in tensors):
-            self.note(op, "kernels don't read numbers with other signs than they have in memory")
-            return None
         index, is_mixed = self.runtime.index_of(where), any(x.storage.block is None for x in tensors)
         if not has_floats:
             return self.prepared(op, bound, index, is_mixed)
@@ -208,6 +209,17 @@ class DeviceKernels:
 def on_device(x: TensorBase, where: Device) -> TensorBase:
     """The tensor, or a copy on the device of one in main memory."""
     return x if x.storage.block is not None else moved(x, where)
+
+
+def with_own_signs(x: TensorBase) -> TensorBase:
+    """The tensor; of one whose signs are not as in memory, a copy that has them."""
+    storage: Any = x.storage
+    if not storage.flips or x.storage.block is None:
+        return x
+    plain = from_parts(storage.of, x.offset, x.sizes, x.strides, x.dtype, x.device)
+    with no_grad():
+        plain = ops.conj_physical(plain) if storage.conj else plain
+        return ops.neg(plain) if storage.neg else plain
 
 
 def launcher_for(runtime: Runtime) -> Launcher:

@@ -34,9 +34,10 @@ SIZE = "size"
 HEADER = """\
 import math
 
-from numba import boolean, cuda, float32, float64, int8, int16, int32, int64, uint8
+from numba import boolean, complex64, complex128, cuda, float32, float64, int8, int16, int32, int64, uint8
 
 from minitorch_compile.inductor.codegen.cuda import (
+    complex_functions,
     device_functions,
     half_floats,
     philox,

@@ -94,6 +94,9 @@ class LiftedKernelWriter(CudaKernelWriter):
     def constant(self, value: Number, dtype: dtype) -> Value:
         if dtype is bool_:
             return super().constant(value, dtype)
+        if dtype.is_complex:
+            number, real = complex(value), dtype.to_real()
+            return self.apply("complex", self.constant(number.real, real), self.constant(number.imag, real))
         key = repr(value), dtype
         if key not in self.known:
             self.known[key] = f"c{len(self.numbers)}"

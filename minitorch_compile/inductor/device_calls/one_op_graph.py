@@ -34,6 +34,8 @@ from minitorch_compile.tensor.memory.device import CPU
 from minitorch_compile.tensor.numerics.dtype import (
     bfloat16,
     bool_,
+    complex64,
+    complex128,
     float16,
     float32,
     float64,
@@ -46,7 +48,9 @@ from minitorch_compile.tensor.numerics.dtype import (
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 # Those that kernels know.
-DTYPES = frozenset((float64, float32, float16, bfloat16, int64, int32, int16, int8, uint8, bool_))
+DTYPES = frozenset(
+    (float64, float32, float16, bfloat16, int64, int32, int16, int8, uint8, bool_, complex64, complex128)
+)
 
 
 NONE: Mapping[str, Rule] = {}

@@ -17,10 +17,10 @@ from minitorch_compile.inductor.device_calls.lifted_kernel import write_lifted_k
 from minitorch_compile.inductor.ir.buffer import Buffer
 from minitorch_compile.inductor.ir.loops import Loop
 from minitorch_compile.inductor.schedule.group import Group
-from minitorch_compile.tensor.numerics.dtype import int8, int16, int32, int64
+from minitorch_compile.tensor.numerics.dtype import complex128, int8, int16, int32, int64
 from minitorch_compile.tensor.tensor_base import TensorBase
 
-BITS = {1: int8, 2: int16, 4: int32, 8: int64}
+BITS = {1: int8, 2: int16, 4: int32, 8: int64, 16: complex128}
 
 
 def is_for_kernels(target: TensorBase, source: TensorBase) -> bool:

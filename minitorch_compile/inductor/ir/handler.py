@@ -37,6 +37,20 @@ COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
 PREDICATES = frozenset(name for name, prim in prims.items() if prim.result is bool_)
 
 
+def result_of(prim: str, operand: dtype) -> dtype:
+    """The dtype of a prim's result, from that of its last operand.
+
+    >>> from minitorch_compile.tensor.numerics.dtype import complex64, float32
+    >>> result_of("lt", float32), result_of("complex", float32), result_of("abs", complex64)
+    (torch.bool, torch.complex64, torch.float32)
+    """
+    if prim in PREDICATES:
+        return bool_
+    if operand.is_complex and prim in ("abs", "real", "imag"):
+        return operand.to_real()
+    return operand.to_complex() if prim == "complex" else operand
+
+
 class Origin(NamedTuple):
     """Where an operation came from: the primitive, and the user's (filename, line number, source line) if known."""
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from minitorch_compile import prims
 from minitorch_compile.inductor.ir.dependencies import EXPENSIVE
-from minitorch_compile.inductor.ir.handler import PREDICATES, Number
+from minitorch_compile.inductor.ir.handler import Number, result_of
 from minitorch_compile.inductor.ir.loops import TensorBox
 from minitorch_compile.inductor.lowering.graph_lowering import EXPENSIVE_OPERATION, GraphLowering
 from minitorch_compile.inductor.lowering.half_precision import HALF, rounded_and_widened
 from minitorch_compile.inductor.lowering.table import WITHOUT_A_KERNEL, Rule, lowering
-from minitorch_compile.tensor.numerics.dtype import bool_, dtype
+from minitorch_compile.tensor.numerics.dtype import dtype
 
 ELEMENTWISE = [prim for prim in prims.table.values() if prim.kind == "pointwise" and prim.name not in WITHOUT_A_KERNEL]
 WITH_OWN_RULE = (prims.convert_element_type, prims.pow)
@@ -22,16 +22,18 @@ def elementwise(name: str, result: dtype, *operands: TensorBox) -> TensorBox:
     return TensorBox(operands[0].sizes, result, compute, inputs=operands, operations=cost)
 
 
-def _rule(name: str) -> Rule:
+def elementwise_rule(name: str) -> Rule:
+    """The lowering of a prim of that name on boxes of the same sizes."""
+
     def rule(graph: GraphLowering, *operands: TensorBox) -> TensorBox:
-        return elementwise(name, bool_ if name in PREDICATES else operands[-1].dtype, *operands)
+        return elementwise(name, result_of(name, operands[-1].dtype), *operands)
 
     return rule
 
 
 for _prim in ELEMENTWISE:
     if _prim not in WITH_OWN_RULE:
-        lowering(_prim)(_rule(_prim.name))
+        lowering(_prim)(elementwise_rule(_prim.name))
 
 
 @lowering(prims.convert_element_type)

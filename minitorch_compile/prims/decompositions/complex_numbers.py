@@ -121,8 +121,10 @@ def acos(x: Tensor) -> Tensor:
 
 def acosh(x: Tensor) -> Tensor:
     """asinh(Re(conj(a) b)) + 2 i atan2(Im a, Re b), where a = sqrt(z - 1) and b = sqrt(z + 1)."""
-    one = number_like(x, 1)
-    (p, q), (r, s) = _parts(prims.sqrt(prims.sub(x, one))), _parts(prims.sqrt(prims.add(x, one)))
+    re, im = _parts(x)
+    one = number_like(re, 1)
+    roots = (prims.sqrt(prims.complex(part, im)) for part in (prims.sub(re, one), prims.add(re, one)))
+    (p, q), (r, s) = map(_parts, roots)
     angle = prims.atan2(q, r)
     return prims.complex(ops.asinh(prims.add(prims.mul(p, r), prims.mul(q, s))), prims.add(angle, angle))
 

@@ -159,13 +159,20 @@ def _(x: Tensor) -> Tensor:
 @elementwise(ops.log2)
 def _(x: Tensor) -> Tensor:
     """log(x) / log(2)."""
-    return prims.mul(prims.log(x), number_like(x, 1 / math.log(2)))
+    return _times(prims.log(x), 1 / math.log(2))
 
 
 @elementwise(ops.log10)
 def _(x: Tensor) -> Tensor:
     """log(x) / log(10)."""
-    return prims.mul(prims.log(x), number_like(x, 1 / math.log(10)))
+    return _times(prims.log(x), 1 / math.log(10))
+
+
+def _times(x: Tensor, factor: float) -> Tensor:
+    """Of a complex number each part by itself: infinity times the factor's imaginary zero would be NaN."""
+    if not x.dtype.is_complex:
+        return prims.mul(x, number_like(x, factor))
+    return prims.complex(_times(prims.real(x), factor), _times(prims.imag(x), factor))
 
 
 @elementwise(ops.logaddexp)

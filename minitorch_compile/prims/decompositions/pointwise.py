@@ -115,7 +115,7 @@ def _(input: Tensor | float, exponent: Tensor | float) -> Tensor:
         return _small_power(base, int(exponent))
     if base.dtype is bool_:
         return copied(base) if exponent else number_like(base, 1)
-    if isinstance(exponent, TensorBase) and base.dtype.category != FLOATING and base.dtype.is_signed:
+    if isinstance(exponent, TensorBase) and base.dtype.category < FLOATING and base.dtype.is_signed:
         return _integer_power(base, power)
     return prims.pow(base, power)
 

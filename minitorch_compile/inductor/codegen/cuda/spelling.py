@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from minitorch_compile.inductor.codegen.cpu.spelling import HALF, INFIX, CpuSpelling, typed
+from minitorch_compile.inductor.ir.handler import Number
 from minitorch_compile.inductor.kernels.portable_functions import FOR_FLOATS, FOR_INTEGERS
 from minitorch_compile.tensor.numerics.dtype import bool_, dtype, float32
 
@@ -29,8 +30,39 @@ INTEGER_FUNCTIONS = {prim: f"device_functions.{name}" for prim, name in FOR_INTE
 }  # fmt: skip
 
 
+# Those of `complex_functions.py`.
+COMPLEX_FUNCTIONS = {
+    "abs": "absolute", "div": "quotient", "exp": "exp", "expm1": "expm1", "log": "log", "log1p": "log1p",
+    "sqrt": "square_root", "rsqrt": "reciprocal_root", "reciprocal": "reciprocal", "sin": "sin", "cos": "cos",
+    "tanh": "tanh", "pow": "power",
+}  # fmt: skip
+
+
 class CudaSpelling(CpuSpelling):
     """Operations as CUDA device functions and operators; constants and conversions are written as on the CPU."""
+
+    def constant(self, value: Number, dtype: dtype) -> str:
+        if not dtype.is_complex:
+            return super().constant(value, dtype)
+        number, real = complex(value), dtype.to_real()
+        return f"complex({self.constant(number.real, real)}, {self.constant(number.imag, real)})"
+
+    def apply(self, prim: str, dtype: dtype, operands: list[str]) -> str:
+        if prim == "complex":
+            return f"complex({', '.join(operands)})"
+        return self._complex(prim, dtype, operands) if dtype.is_complex else super().apply(prim, dtype, operands)
+
+    def _complex(self, prim: str, dtype: dtype, operands: list[str]) -> str:
+        if prim in ("real", "imag"):
+            return f"{operands[0]}.{prim}"
+        if prim in INFIX:
+            return f" {INFIX[prim]} ".join(operands)
+        if prim == "neg":
+            return f"-{operands[0]}"
+        if prim == "where":
+            return f"device_functions.select({', '.join(operands)})"
+        result = dtype.to_real() if prim == "abs" else dtype
+        return f"{result.name}(complex_functions.{COMPLEX_FUNCTIONS[prim]}({', '.join(operands)}))"
 
     def _float(self, prim: str, dtype: dtype, operands: list[str]) -> str:
         if prim in INFIX or prim in ("div", "reciprocal"):
@@ -59,6 +91,10 @@ class CudaSpelling(CpuSpelling):
     def convert(self, operand: str, source: dtype, target: dtype) -> str:
         if source is target:
             return operand
+        if source.is_complex and not target.is_complex and target is not bool_:
+            return self.convert(f"{operand}.real", source.to_real(), target)
+        if target.is_complex and source not in HALF:
+            return f"{target.name}({operand})"
         if source in HALF:
             return self.convert(f"half_floats.float32_of_{source.name}({operand})", float32, target)
         if target in HALF:

@@ -12,7 +12,7 @@ from typing import Any
 from minitorch_compile.inductor.codegen.shared.block import Block, Value
 from minitorch_compile.inductor.codegen.shared.spelling import Spelling
 from minitorch_compile.inductor.ir.buffer import Buffer
-from minitorch_compile.inductor.ir.handler import PREDICATES, Handler, Number
+from minitorch_compile.inductor.ir.handler import Handler, Number, result_of
 from minitorch_compile.inductor.ir.index import Digit, Index, Symbol, symbol
 from minitorch_compile.tensor.numerics.dtype import bool_, dtype, int64
 
@@ -144,7 +144,7 @@ class EmitHandler(Handler):
     def apply(self, prim: str, *operands: Value) -> Value:
         of = operands[-1].dtype
         expression = self.spelling.apply(prim, of, [operand.name for operand in operands])
-        return self.line(expression, bool_ if prim in PREDICATES else of, operands)
+        return self.line(expression, result_of(prim, of), operands)
 
     def convert(self, value: Value, dtype: dtype) -> Value:
         return self.line(self.spelling.convert(value.name, value.dtype, dtype), dtype, [value])
