@@ -27,6 +27,7 @@ from typing import Any
 from minitorch_compile.autograd.forward_mode_slot import registered_forward_mode
 from minitorch_compile.autograd.function_node import FunctionNode
 from minitorch_compile.autograd.node import Grad, Node
+from minitorch_compile.autograd.vmap_slot import registered_vmap
 from minitorch_compile.autograd.watching import tell, watchers
 from minitorch_compile.tensor.dispatch.dispatch import stacks
 from minitorch_compile.tensor.grad_mode import no_grad, state
@@ -54,6 +55,7 @@ class Function:
     """
 
     new_gradients = False
+    generate_vmap_rule = False  # PyTorch's switch; here a class without a `vmap` is as if it had said True
     node_class: type[FunctionNode] = FunctionNode
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -93,23 +95,31 @@ class Function:
             "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
         )
 
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
+        """What it is on a batch: (output, out_dims) for arguments whose batch is at `in_dims`, None for what is the
+        same for all examples. `info` has batch_size and randomness. A class without one is applied to each example."""
+        raise NotImplementedError(
+            "To use autograd.Function with vmap, you must either override the vmap staticmethod or set"
+            " generate_vmap_rule=True."
+        )
+
     @classmethod
     def apply(cls, *args: Any) -> Any:
         """Runs forward, and leaves a node behind if a tensor among the arguments requires grad."""
-        if stacks.transforms and registered_forward_mode().carry_tangents(args):
-            return registered_forward_mode().apply_function(cls, args)
+        if stacks.transforms:
+            if registered_forward_mode().carry_tangents(args):
+                return registered_forward_mode().apply_function(cls, args)
+            if any(isinstance(x, TensorBase) and x.is_example for x in args):
+                return registered_vmap()(cls, args)
         return cls.applied(args)[1]
 
     @classmethod
     def applied(cls, args: Sequence[Any]) -> tuple[FunctionNode, Any]:
         """What `apply` does with tensors that carry no tangents: the node, and what the caller gets."""
-        ctx = cls.node_class(cls.__name__, cls.backward if cls.vjp is Function.vjp else cls.vjp, args)
+        ctx = cls.node_class(cls.__name__, cls._pulls_back(), args)
         ctx.new_gradients = cls.new_gradients
-        setup = getattr(cls, "setup_context", None)
-        with no_grad():
-            result = cls.forward(*args) if setup else cls.forward(ctx, *args)
-            if setup:
-                setup(ctx, args, result)
+        result = cls._forwarded(ctx, args)
         if not (state.enabled and any(ctx.needs_input_grad)):
             return ctx, result
         several = isinstance(result, (tuple, list))
@@ -120,12 +130,27 @@ class Function:
         return ctx, outputs if several else outputs[0]
 
     @classmethod
+    def _pulls_back(cls) -> Callable[..., Any]:
+        return cls.backward if cls.vjp is Function.vjp else cls.vjp
+
+    @classmethod
+    def _forwarded(cls, ctx: FunctionNode, args: Sequence[Any]) -> Any:
+        """What forward gives; `ctx` has what it, or setup_context, left for backward."""
+        setup = getattr(cls, "setup_context", None)
+        with no_grad():
+            result = cls.forward(*args) if setup else cls.forward(ctx, *args)
+            if setup:
+                setup(ctx, args, result)
+        return result
+
+    @classmethod
     def _refuse_batches(cls, values: Sequence[Any]) -> None:
-        """RuntimeError under vmap, where the tape, which lies below it, would miss the node."""
+        """RuntimeError for examples of a batch that were not given as arguments: the tape, which lies below vmap, would
+        miss the node."""
         if any(isinstance(x, TensorBase) and x.is_example for x in values):
             raise RuntimeError(
-                f"{cls.__name__}.apply: the gradients of an autograd.Function can't be computed under vmap. Write what"
-                " it does in tensor operations, or loop over the examples"
+                f"{cls.__name__}.apply: forward uses a tensor of a running vmap that isn't among its arguments; pass it"
+                " to apply"
             )
 
 

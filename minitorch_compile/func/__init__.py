@@ -8,8 +8,10 @@ torch.Size([4, 3])
 
 from minitorch_compile import autograd as _autograd
 from minitorch_compile.autograd.forward_mode_slot import register_forward_mode as _register_forward_mode
+from minitorch_compile.autograd.vmap_slot import register_vmap as _register_vmap
 from minitorch_compile.func import batching  # fills the table of rules
 from minitorch_compile.func import dual_numbers as _dual_numbers
+from minitorch_compile.func.batched_function import apply_to_examples as _apply_to_examples
 from minitorch_compile.func.ensembles import stack_module_state
 from minitorch_compile.func.forward_mode import jvp, linearize
 from minitorch_compile.func.functional_call import functional_call
@@ -37,3 +39,4 @@ __all__ = [
 # PyTorch's name for it.
 _autograd.forward_ad = _dual_numbers  # type: ignore[attr-defined]
 _register_forward_mode(_dual_numbers)  # type: ignore[arg-type]  # two names are not for programs
+_register_vmap(_apply_to_examples)

@@ -16,6 +16,7 @@ the arguments inside.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -56,8 +57,8 @@ def jacrev(
 ) -> Callable[..., Any]:
     """The Jacobian of `func` as a function, row by row in reverse mode; (jacobian, aux) with `has_aux`.
 
-    `chunk_size`: at most so many rows at a time, which bounds the memory; `_preallocate_and_copy` says how
-    PyTorch joins them. RuntimeError for complex arguments or results.
+    `chunk_size`: at most so many rows at a time, which bounds the memory; with 1 there is no vmap, nor its limits.
+    `_preallocate_and_copy` says how PyTorch joins them. RuntimeError for complex arguments or results.
     """
 
     @named_after(func)
@@ -69,7 +70,8 @@ def jacrev(
         outputs, out_spec = tree_flatten(output)
         _check_real(outputs, "results", "jacrev")
         basis = tree_unflatten(unit_vectors(outputs), out_spec)
-        gradients, in_spec = tree_flatten(vmap(pull_back, chunk_size=chunk_size)(basis))
+        rows = _one_by_one if chunk_size == 1 else functools.partial(vmap, chunk_size=chunk_size)
+        gradients, in_spec = tree_flatten(rows(pull_back)(basis))
         blocks = [
             [ops.reshape(block, (*y.shape, *x.shape)) for x, block in zip(inputs, row)]
             for y, row in zip(outputs, _split_rows(gradients, outputs))
@@ -88,6 +90,19 @@ def _check_real(tensors: list[Any], what: str, name: str) -> None:
                 f"{name}: the {what} must be real, but one is {x.dtype}; differentiate with respect to real and"
                 " imaginary parts, by torch.view_as_real"
             )
+
+
+def _one_by_one(pull_back: Callable[..., Any]) -> Callable[..., Any]:
+    """`vmap(pull_back)` as a loop."""
+
+    def looped(basis: Any) -> Any:
+        leaves, spec = tree_flatten(basis)
+        pulled = [tree_flatten(pull_back(tree_unflatten(row, spec))) for row in zip(*map(ops.unbind, leaves))]
+        if not pulled:
+            return vmap(pull_back)(basis)
+        return tree_unflatten([ops.stack(list(each)) for each in zip(*(found for found, _ in pulled))], pulled[0][1])
+
+    return looped
 
 
 def _split_rows(gradients: list[Any], outputs: list[Any]) -> list[list[Any]]:
