@@ -39,6 +39,10 @@ automatic_dynamic_shapes: Annotated[
     bool, "With compile(dynamic=None), sizes that changed between two compilations are unknown in the next version."
 ] = True
 
+specialize_float: Annotated[
+    bool, "A function is compiled for the value of each float; False: those that changed are arguments of the graph."
+] = False
+
 capture_scalar_outputs: Annotated[
     bool, "`.item()`, `int(x)` of a tensor are numbers in the graph; False: it breaks there, unless fullgraph=True."
 ] = False

@@ -79,7 +79,7 @@ DIFFERENT = (
     (r"torch\.fx\.passes\.pass_manager\.PassManager$", "takes what PyTorch's two classes of that name do"),
     (r"torch\.fx\.experimental\.proxy_tensor\.make_fx$", "without what PyTorch's own tests switch"),
     (r"torch\.jit\.frontend\.UnsupportedNodeError$", "made by the compiler of scripts, of the line and the reason"),
-    (r"torch\.SymInt$", "made by the tracer, of an expression and what is known of sizes"),
+    (r"torch\.Sym(Int|Float)$", "made by the tracer, of an expression and what is known or assumed of it"),
     (r"torch\.Stream$", "takes what PyTorch's does, and no device as well"),
     (r"torch\.wait$", "its argument has a name, as in torch.jit"),
     (r"torch\.repeat_interleave$", "an overload calls `repeats` what the other calls `input`"),

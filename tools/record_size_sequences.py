@@ -22,7 +22,7 @@ def main() -> None:
     from torch._dynamo.testing import CompileCounter
 
     sys.path.insert(0, str(ROOT))
-    from tests.dynamo.size_sequences.programs import PROGRAMS, SETTINGS
+    from tests.dynamo.size_sequences.floats import PROGRAMS, SETTINGS
 
     counts: dict[str, list[int]] = {}
     for name, program in PROGRAMS.items():

@@ -12,7 +12,7 @@ counter = CompileCounter()
 scale, history = 3.0, []
 
 
-@torch.compile(backend=counter)
+@torch.compile(backend=counter, dynamic=False)
 def scaled(x, invert=False):
     return x / scale if invert else x * scale
 
@@ -34,7 +34,8 @@ call(x, "yes")
 # %% [markdown]
 # Every answer is right. The first call made a graph, and the second used it again. When `scale` changed there was a
 # second graph, and for dividing a third. Then `scale` went back to 3, and nothing was compiled, since the first graph
-# would do. Last, `"yes"` is as true as `True`, but it is something else, and there is a fourth.
+# would do. Last, `"yes"` is as true as `True`, but it is something else, and there is a fourth. (`dynamic=False` says that
+# numbers are decided like all else. Further down they get their freedom.)
 #
 # Now look at what was captured, one graph a line:
 
@@ -711,8 +712,8 @@ beside("05_guards", entry.guards)
 # - It guards many objects by the number `id(x)`, and watches with weak references that the object is still alive, since
 # a number may be given out again. Our generated functions simply hold on to the object.
 # - It guards the value of a number where ours guards the comparison: `config.gain > 1` pins the gain to 2.0 there.
-# - But it treats a number that changed once, be it a float, as a symbol from then on, so the storm above ends with its
-# second version. Ours does that for sizes and integers.
+# - A number that changed once is a symbol from then on in both, so without `dynamic=False` the storm above ends with its
+# second version. What the program computes of a float, PyTorch computes in the graph, ours in Python before it.
 # - Its cache hangs on the code object, so two wrappers around one function share it. Its `recompile_limit` is 8 as well; a
 # second limit, 256, counts all versions of a function together.
 # - A function that misses is looked up through the frame hook of lesson 07; ours is called through a wrapper with the same

@@ -31,6 +31,7 @@ OPTIONS = (
     "capture_scalar_outputs",
     "error_on_recompile",
     "recompile_limit",
+    "specialize_float",
     "suppress_errors",
 )
 
@@ -53,7 +54,6 @@ ALWAYS: dict[str, Any] = {
     "only_allow_pt2_compliant_ops": False,
     "replay_side_effects": True,
     "rewrite_assert_with_torch_assert": True,
-    "specialize_float": True,
     "trace_numpy": True,
     "use_numpy_random_stream": True,
 }

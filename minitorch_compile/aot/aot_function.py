@@ -44,9 +44,11 @@ from minitorch_compile.aot.output_plan import FromGraph, make_all, with_sizes
 from minitorch_compile.aot.partitioning.partition import Partition, PartitionFunction, default_partition
 from minitorch_compile.aot.passes import custom_pass, simplify
 from minitorch_compile.aot.size_values import with_values
+from minitorch_compile.aot.unknown_floats import ForAllFloats
 from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.fx.size_nodes import has_plain_calls
 from minitorch_compile.pytree import tree_leaves
+from minitorch_compile.symbolic import SymFloat
 from minitorch_compile.tensor import ops, tensor
 from minitorch_compile.tensor.dispatch.argument_devices import device_of
 from minitorch_compile.tensor.dispatch.dispatch import contexts
@@ -82,9 +84,11 @@ def aot_function(
     differentiated. Compiled for the grad mode that is on now, and for autocast as it stands: its casts are in the
     graphs.
     """
+    compilers = fw_compiler, bw_compiler, partition_fn, decompose, before_autograd
     if has_plain_calls(captured.graph):
-        compilers = fw_compiler, bw_compiler, partition_fn, decompose, before_autograd
         return CutAtData(captured, example_inputs, lambda part, examples: aot_function(part, examples, *compilers))
+    if any(isinstance(x, SymFloat) for x in example_inputs):
+        return ForAllFloats(lambda part, examples: aot_function(part, examples, *compilers), captured, example_inputs)
     bw_compiler = bw_compiler or fw_compiler
     compile_program = _compile
     if casts.casts_to:

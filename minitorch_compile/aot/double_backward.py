@@ -21,6 +21,7 @@ import weakref
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
+from minitorch_compile.aot.float_nodes import number_of
 from minitorch_compile.aot.subgraph import extract
 from minitorch_compile.autograd import grad
 from minitorch_compile.autograd.node import Edge, Grad, modified_inplace
@@ -37,7 +38,7 @@ RUNS_AGAIN = "backward with create_graph=True through a compiled function runs i
 class PlainProgram:
     """The functional program of a compiled function. `differentiable`: which of its outputs have tangents; `inputs`:
     the positions of the arguments that require grad; `written`: of those that the program overwrites. The last `drawn`
-    arguments, seed and offset, are made for each call.
+    arguments, seed and offset, are made for each call, as those are that hold a float.
     """
 
     def __init__(
@@ -52,10 +53,12 @@ class PlainProgram:
         self.differentiable = tuple(differentiable)
         self.inputs = tuple(inputs)
         self.written = frozenset(written)
-        looks = [node.meta["val"] for node in module.graph.find_nodes(op="placeholder")]
+        placeholders = module.graph.find_nodes(op="placeholder")
+        looks = [node.meta["val"] for node in placeholders]
         sizes = [i for i, look in enumerate(looks) if isinstance(look, SymInt)]
+        floats = [i for i, node in enumerate(placeholders) if any(user.target is number_of for user in node.users)]
         self.tensors = [i for i in range(len(looks)) if i not in sizes]
-        self.held = [*sizes, *range(len(looks) - drawn, len(looks))]
+        self.held = [*sizes, *floats, *range(len(looks) - drawn, len(looks))]
         self.others = [i for i in self.tensors if i not in self.inputs and i not in self.held]
         self._parts: dict[tuple[int, ...], GraphModule] = {}
 

@@ -129,6 +129,9 @@ class _Rerun(Retrace):
             return _data_of(self.functional, args[0])
         return super().call_function(target, args, kwargs)
 
+    def origin(self, tensor: TensorBase) -> TensorBase:
+        return self.functional.value_of(tensor)
+
 
 def _data_of(functional: Functionalize, tensor: TensorBase) -> TensorBase:
     """A new name for `tensor.data`."""

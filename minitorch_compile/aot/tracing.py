@@ -22,8 +22,10 @@ import inspect
 import operator
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any
 
+from minitorch_compile.aot.float_nodes import FloatNodes, number_of
 from minitorch_compile.fx.arguments import map_aggregate
 from minitorch_compile.fx.graph import Graph
 from minitorch_compile.fx.graph_module import GraphModule
@@ -31,7 +33,7 @@ from minitorch_compile.fx.interpreter import Interpreter
 from minitorch_compile.fx.lazy_graph_module import LazyGraphModule
 from minitorch_compile.fx.node import Node
 from minitorch_compile.fx.size_nodes import SizeNodes
-from minitorch_compile.symbolic import Symbol, SymInt
+from minitorch_compile.symbolic import Symbol, SymFloat, SymInt
 from minitorch_compile.tensor.dispatch import dispatch
 from minitorch_compile.tensor.dispatch.op import Op
 from minitorch_compile.tensor.modes.symbolic_layout import specializing
@@ -51,6 +53,11 @@ class Tracer:
         self.sizes = SizeNodes(self.graph, _unknown_symbol, lambda: self.inherited)
         # Keyed by id: tensors compare elementwise. The tensor is kept, so that its id stays its own.
         self._tracked: dict[int, tuple[TensorBase, Node]] = {}
+
+    @cached_property
+    def floats(self) -> FloatNodes:
+        """The nodes that are floats."""
+        return FloatNodes(self.graph, self.node_of, lambda: self.inherited)
 
     # ------------------------------------------------------------------------------------------ tensors and nodes
 
@@ -107,7 +114,9 @@ class Tracer:
         return result
 
     def as_argument(self, value: Any) -> Any:
-        """A tensor or an unknown size as the node whose value it is; other values as they are."""
+        """A tensor or an unknown number as the node whose value it is; other values as they are."""
+        if isinstance(value, SymFloat):
+            return self.floats.argument(value)
         return self.node_of(value) if isinstance(value, TensorBase) else self.sizes.argument(value)
 
     def call(self, op: Op, arguments: tuple[Any, ...]) -> Node:
@@ -163,7 +172,14 @@ class Retrace(Interpreter):
 
     def run_node(self, node: Node) -> Any:
         with self.tracer.on_behalf_of(node):
+            if node.target is number_of:
+                number = node.meta["val"]
+                return SymFloat(number.text, number.assumptions, origin=self.origin(self.env[node.args[0]]))
             return super().run_node(node)
+
+    def origin(self, tensor: TensorBase) -> TensorBase:
+        """The tensor that the new graph reads a float from."""
+        return tensor
 
     def call_function(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return specializing(target, args, kwargs)

@@ -16,7 +16,7 @@ import operator
 
 from minitorch_compile.aot.custom_calls import CustomCall
 from minitorch_compile.fx.graph import Graph
-from minitorch_compile.symbolic import SymInt
+from minitorch_compile.symbolic import SymFloat, SymInt
 from minitorch_compile.tensor.dispatch.op import Op
 
 
@@ -24,7 +24,7 @@ def verify_functional(graph: Graph) -> None:
     """RuntimeError unless every node calls an op that writes nowhere and draws nothing, and knows its value's sizes."""
     graph.lint()
     for node in graph.nodes:
-        if node.op in ("placeholder", "get_attr", "output") or isinstance(node.meta.get("val"), SymInt):
+        if node.op in ("placeholder", "get_attr", "output") or isinstance(node.meta.get("val"), (SymInt, SymFloat)):
             continue
         if node.op != "call_function" or not (
             isinstance(node.target, (Op, CustomCall)) or node.target is operator.getitem

@@ -29,6 +29,7 @@ from minitorch_compile.aot import JointGraph, Partition, aot_eager, aot_function
 from minitorch_compile.aot.cut_at_data import CutAtData
 from minitorch_compile.aot.passes import custom_pass, prepare
 from minitorch_compile.aot.specialized_sizes import SpecializedGraphs, for_known_sizes
+from minitorch_compile.aot.unknown_floats import ForAllFloats
 from minitorch_compile.compile_progress import stage
 from minitorch_compile.compiler.backends import register_backend
 from minitorch_compile.compiler.fallback import with_fallbacks
@@ -42,7 +43,7 @@ from minitorch_compile.inductor.lowering.layout_choice import with_suited_layout
 from minitorch_compile.inductor.targets import TARGETS, find_target
 from minitorch_compile.prims import aot_eager_decomp, decompose
 from minitorch_compile.prims.decompositions.attention import AS_PRIMS
-from minitorch_compile.symbolic import SymInt
+from minitorch_compile.symbolic import SymFloat, SymInt
 from minitorch_compile.tensor.grad_mode import is_grad_enabled
 from minitorch_compile.tensor.tensor_base import TensorBase
 
@@ -101,6 +102,8 @@ class Inductor:
             return CutAtData(graph, example_inputs, self.compile, patience=1)
         if any(isinstance(x, SymInt) for x in example_inputs):
             return SpecializedGraphs(self.compile, graph, example_inputs)
+        if any(isinstance(x, SymFloat) for x in example_inputs):
+            return ForAllFloats(self.compile, graph, example_inputs)
         with config.patch(self.pass_options):
             return self._compile(graph, example_inputs)
 

@@ -15,12 +15,12 @@ from typing import Any
 
 from minitorch_compile import prims
 from minitorch_compile.prims.decomposition_table import Rule, decomposes
-from minitorch_compile.symbolic import SymInt
+from minitorch_compile.symbolic import SymFloat, SymInt
 from minitorch_compile.tensor import Tensor
 from minitorch_compile.tensor.dispatch.op import Scalar
 from minitorch_compile.tensor.dispatch.pointwise_op import PointwiseOp, WherePointwiseOp, number_as
 from minitorch_compile.tensor.memory.strides import broadcast_sizes
-from minitorch_compile.tensor.numerics.dtype import FLOATING, bool_, dtype
+from minitorch_compile.tensor.numerics.dtype import FLOATING, bool_, dtype, float64
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 
@@ -86,11 +86,23 @@ def broadcast_to(x: Tensor, sizes: Sequence[int]) -> Tensor:
 
 def constant(sizes: Sequence[int], value: Scalar, element: dtype) -> Tensor:
     """One value everywhere, given as the Python number that an element of the dtype is."""
+    if isinstance(value, SymFloat) and element.category >= FLOATING:
+        return broadcast_to(converted(unknown_float(value), element), sizes)
     if isinstance(value, SymInt):  # a count of elements that is not known yet
         number: Any = value
     else:
         number = float(value) if element.category == FLOATING else number_as(value, element.numpy).item()
     return prims.full(tuple(sizes), number, element)
+
+
+def unknown_float(number: SymFloat) -> Tensor:
+    """A float that is not known, as a 0-d tensor of float64."""
+    if number.made_by is None:
+        given: Tensor = number.origin
+        return given
+    function, *operands = number.made_by
+    computed = prims.table[function.__name__.removeprefix("true")]
+    return computed(*(unknown_float(x) if isinstance(x, SymFloat) else constant((), x, float64) for x in operands))
 
 
 def number_like(x: Tensor, value: Scalar) -> Tensor:

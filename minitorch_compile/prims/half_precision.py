@@ -22,6 +22,7 @@ from typing import Any
 from minitorch_compile.fx.arguments import map_aggregate
 from minitorch_compile.prims.pointwise import convert_element_type
 from minitorch_compile.pytree import tree_leaves
+from minitorch_compile.symbolic import SymFloat
 from minitorch_compile.tensor.dispatch.op import Op
 from minitorch_compile.tensor.dispatch.pointwise_op import PointwiseOp, is_wider
 from minitorch_compile.tensor.numerics.dtype import dtype, float32
@@ -58,7 +59,9 @@ def computes_wider(op: Op, bound: Sequence[Any]) -> bool:
 
 
 def _would_lose_digits(operand: Any, element: dtype) -> bool:
-    return is_wider(operand) or (isinstance(operand, (int, float)) and half_number(operand, element) != operand)
+    if is_wider(operand) or isinstance(operand, SymFloat):
+        return True
+    return isinstance(operand, (int, float)) and half_number(operand, element) != operand
 
 
 def in_float32(op: Op, rule: Callable[..., Any], bound: Sequence[Any]) -> Any:

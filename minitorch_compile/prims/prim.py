@@ -24,7 +24,7 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from minitorch_compile.symbolic import WHOLE
+from minitorch_compile.symbolic import WHOLE, SymFloat
 from minitorch_compile.tensor.dispatch.number_arguments import NEVER
 from minitorch_compile.tensor.dispatch.op_families import KernelOp
 from minitorch_compile.tensor.numerics.dtype import BOOL, COMPLEX, FLOATING, INTEGER, dtype, int64
@@ -72,8 +72,17 @@ class Prim(KernelOp):
     def __repr__(self) -> str:
         return f"prims.{self.name}"
 
+    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        """As Op.bind. A float that is not known becomes a constant: in kernels only tensors hold unknown numbers."""
+        bound = super().bind(args, kwargs)
+        return tuple(map(_as_constant, bound)) if SymFloat in map(type, bound) else bound
+
     def __reduce__(self) -> tuple[Any, ...]:
         return find, (self.name,)
+
+
+def _as_constant(value: Any) -> Any:
+    return float(value) if isinstance(value, SymFloat) else value
 
 
 def find(name: str) -> Prim:

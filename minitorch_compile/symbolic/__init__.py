@@ -19,9 +19,9 @@ from minitorch_compile.symbolic.shape_env import (
     GuardOnDataDependentSymNode,
     ShapeEnv,
 )
+from minitorch_compile.symbolic.sym_float import Assumptions, SymFloat
 from minitorch_compile.symbolic.sym_functions import (
     SymBool,
-    SymFloat,
     sym_float,
     sym_int,
     sym_ite,
@@ -46,6 +46,7 @@ from minitorch_compile.symbolic.sym_int import (
 
 __all__ = [
     "WHOLE",
+    "Assumptions",
     "ConstraintViolationError",
     "Expression",
     "FloorDivision",

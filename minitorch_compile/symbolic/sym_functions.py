@@ -11,16 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
+from minitorch_compile.symbolic.sym_float import SymFloat
 from minitorch_compile.symbolic.sym_int import SymInt
 
-# Comparing two expressions gives a bool here, noted as a guard, and dividing them a float: there are no others.
-
-
-class SymFloat:
-    """A float that is an expression. There is none: only whole numbers are."""
-
-    def __new__(cls, node: Any) -> NoReturn:
-        raise TypeError("SymFloat: only whole numbers are expressions; a float is what it is when it is traced")
+# Comparing two expressions gives a bool here, which is noted: there are no others.
 
 
 class SymBool:
@@ -35,9 +29,9 @@ def sym_int(a: Any) -> Any:
     return a if isinstance(a, SymInt) else int(a)
 
 
-def sym_float(a: Any) -> float:
+def sym_float(a: Any) -> Any:
     """The number as a float."""
-    return float(a)
+    return a if isinstance(a, SymFloat) else float(a)
 
 
 def sym_not(a: Any) -> bool:

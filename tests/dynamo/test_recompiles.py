@@ -16,7 +16,7 @@ class Counting(nn.Module):
 
     def forward(self, x):
         self.steps += 1
-        return x * (1 if self.steps % 2 else self.steps)
+        return x * self.steps
 
 
 class State:

@@ -37,6 +37,7 @@ from minitorch_compile.aot.partitioning.recomputation import (
 )
 from minitorch_compile.aot.subgraph import ancestors
 from minitorch_compile.fx.node import Node
+from minitorch_compile.symbolic import SymFloat
 
 SOURCE, SINK = "forward", "backward"
 BYTE = 2**20  # so much that no sum of preferences weighs as much
@@ -72,8 +73,9 @@ def _is_handed_on(node: Node, user: Node, sides: Sides) -> bool:
 
 
 def _width(node: Node, sides: Sides) -> float:
-    """What saving the value costs, where that is possible: within a region nothing is saved, and tuples can't be."""
-    if isinstance(node.meta.get("val"), tuple) or node.op == "get_attr" or region_of(node) is not None:
+    """What saving the value costs, where that is possible: within a region nothing is saved, and tuples and
+    floats can't be."""
+    if isinstance(node.meta.get("val"), (tuple, SymFloat)) or node.op == "get_attr" or region_of(node) is not None:
         return INFINITE
     return _cost(node, sides)
 

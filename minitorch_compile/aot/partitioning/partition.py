@@ -33,9 +33,9 @@ from typing import Any
 from minitorch_compile.aot.joint_graph import JointGraph
 from minitorch_compile.aot.partitioning.recomputation import (
     is_constant,
+    is_made_again,
     is_size,
     is_view,
-    read_within_region,
     total_bytes,
 )
 from minitorch_compile.aot.partitioning.saved_report import SavedReport, is_work
@@ -97,7 +97,7 @@ class Sides:
         while waiting:
             reader = waiting.pop()
             for value in reader.all_input_nodes:
-                if value in at_hand and not read_within_region(value, reader):
+                if value in at_hand and not is_made_again(value, reader):
                     read.add(value)
                 elif value not in readers:
                     readers.add(value)

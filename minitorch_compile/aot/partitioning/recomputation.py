@@ -25,7 +25,7 @@ from typing import Any
 
 from minitorch_compile.fx.node import Node
 from minitorch_compile.pytree import tree_leaves
-from minitorch_compile.symbolic import SymInt
+from minitorch_compile.symbolic import SymFloat, SymInt
 from minitorch_compile.tensor.tensor_base import TensorBase, nbytes
 
 CHEAP_KINDS = frozenset({"pointwise", "view", "copy", "creation", "joining", "complex"})
@@ -43,7 +43,7 @@ COSTLY = (
 
 def is_cheap(node: Node) -> bool:
     """Whether computing the node's value again is better than keeping it."""
-    if node.op == "get_attr" or node.target is operator.getitem:
+    if node.op == "get_attr" or node.target is operator.getitem or is_float(node):
         return True  # an item is there when its tuple is
     name, kind = getattr(node.target, "name", ""), getattr(node.target, "kind", None)
     if node.op != "call_function" or name.startswith(COSTLY):
@@ -77,6 +77,11 @@ def is_size(node: Node) -> bool:
     return isinstance(node.meta.get("val"), SymInt)
 
 
+def is_float(node: Node) -> bool:
+    """Whether the value is a float: never kept for the backward pass, which reads it from its tensor again."""
+    return isinstance(node.meta.get("val"), SymFloat)
+
+
 def region_of(node: Node) -> int | None:
     """The number of the call of `checkpoint` that the node was made for, None outside of one."""
     return node.meta.get("checkpoint_region")
@@ -85,6 +90,11 @@ def region_of(node: Node) -> int | None:
 def read_within_region(value: Node, reader: Node) -> bool:
     """Whether both belong to the same checkpointed region: then the reader gets the value anew."""
     return region_of(value) is not None and region_of(value) == region_of(reader)
+
+
+def is_made_again(value: Node, reader: Node) -> bool:
+    """Whether the reader never gets the value as it was: within a region, and where it is a float."""
+    return is_float(value) or read_within_region(value, reader)
 
 
 def total_bytes(nodes: Iterable[Node]) -> int:

@@ -20,7 +20,7 @@ import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from minitorch_compile.aot.partitioning.recomputation import is_constant, is_size, is_view, total_bytes
+from minitorch_compile.aot.partitioning.recomputation import is_constant, is_float, is_size, is_view, total_bytes
 from minitorch_compile.fx.node import Node
 from minitorch_compile.fx.printer import value_text
 
@@ -30,7 +30,7 @@ MOST_NAMES = 12
 def is_work(node: Node) -> bool:
     """Whether a node computes something: views, constants and the items of tuples cost nothing."""
     computes = node.op == "call_function" and node.target is not operator.getitem
-    return computes and not (is_view(node) or is_constant(node) or is_size(node))
+    return computes and not (is_view(node) or is_constant(node) or is_size(node) or is_float(node))
 
 
 @dataclass

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 
 class SizeInput(NamedTuple):
-    """A placeholder that is a size."""
+    """A placeholder that is a number: the size of this symbol, or a float, which has none."""
 
     node: Node
     source: Source
-    symbol: Symbol
+    symbol: Symbol | None
 
 
 def finish_graph(output: OutputGraph, results: list[Node]) -> list[TensorVariable | SizeInput]:

@@ -17,6 +17,7 @@ from __future__ import annotations
 from types import CellType
 from typing import Any
 
+from minitorch_compile.dynamo.capture.float_inputs import FloatInputs
 from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.guards.guards import same_object
 from minitorch_compile.dynamo.guards.source import ConstantSource, Source
@@ -25,10 +26,9 @@ from minitorch_compile.dynamo.variables.builder import build
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.lazy import LazyVariable
 from minitorch_compile.dynamo.variables.scope import CellVariable, GlobalsVariable
-from minitorch_compile.dynamo.variables.tracer import Output
 
 
-class OutsideValues(Output):
+class OutsideValues(FloatInputs):
     """The trackers of what was read from outside."""
 
     def __init__(self) -> None:

@@ -20,7 +20,7 @@ from __future__ import annotations
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 CHANGING = None
-Seen = tuple[int | None, ...]
+Seen = tuple[float | None, ...]
 ALL: Seen = (CHANGING,) * 64  # more dimensions than a tensor has
 
 
@@ -38,11 +38,11 @@ class SizeHistory:
         """The same for strides."""
         return self._noted(f"{path}.strides", tuple(tensor.strides))
 
-    def number_changed(self, path: str, value: int) -> bool:
+    def number_changed(self, path: str, value: float) -> bool:
         """The same for a number; it is noted when a program is compiled for this number only."""
         return self._noted(path, (value,))[0]
 
-    def is_changing_number(self, path: str, value: int) -> bool:
+    def is_changing_number(self, path: str, value: float) -> bool:
         """Whether the number is not what it was; nothing is noted."""
         return self._merged(path, (value,))[0] is CHANGING
 

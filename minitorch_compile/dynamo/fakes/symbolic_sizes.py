@@ -78,6 +78,15 @@ class SizePolicy:
             return False
         return self.dynamic is True or (self._is_automatic and self.history.is_changing_number(source.name(), value))
 
+    def of_float(self, value: float, source: Source) -> bool:
+        """Whether a float from outside is unknown: infinity and NaN never are."""
+        if self.dynamic is False or config.specialize_float or not math.isfinite(value):
+            return False
+        if self.dynamic is True and not self._is_within_module(source):
+            return True
+        wants = self.dynamic is True or self._is_automatic
+        return wants and self.history.is_changing_number(source.name(), value)
+
     @property
     def _is_automatic(self) -> bool:
         return self.dynamic is None and config.automatic_dynamic_shapes
@@ -90,7 +99,7 @@ class SizePolicy:
     def pinned(self, inputs: Iterable[tuple[str, Any]]) -> None:
         """The compiled function is for these numbers only, read on these paths."""
         for path, value in inputs:
-            if type(value) is int:
+            if type(value) in (int, float):
                 self.history.number_changed(path, value)
 
 

@@ -25,8 +25,8 @@ from minitorch_compile.dynamo.guards.namespace import Namespace
 from minitorch_compile.dynamo.guards.source import Source
 
 # What reading a source of a changed program may raise: a missing attribute, key, item or cell content; a size that is
-# now the divisor 0.
-READ_ERRORS = (AttributeError, LookupError, TypeError, ValueError, NameError, ZeroDivisionError)
+# now the divisor 0, a number too large for its power.
+READ_ERRORS = (AttributeError, LookupError, TypeError, ValueError, NameError, ArithmeticError)
 
 
 class About(enum.Enum):

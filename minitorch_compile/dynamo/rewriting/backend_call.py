@@ -24,6 +24,7 @@ from minitorch_compile.dynamo.rewriting.inference_results import marking_inferen
 from minitorch_compile.dynamo.rewriting.split_point import RunFrameAsItIs
 from minitorch_compile.frame_marks import unhooked
 from minitorch_compile.fx import GraphModule
+from minitorch_compile.symbolic import SymFloat
 from minitorch_compile.tensor import grad_mode
 from minitorch_compile.tensor.dispatch import overrides
 from minitorch_compile.tensor.dispatch.overrides import not_overridden
@@ -39,7 +40,7 @@ DYNAMIC = logs.artifact("dynamic")
 
 
 class SizesMustBeKnown(Exception):
-    """The backend could not compile the graph with unknown sizes."""
+    """The backend could not compile the graph with unknown sizes or floats."""
 
     def __init__(self, module: GraphModule) -> None:
         self.module = module
@@ -90,8 +91,8 @@ def _compiled(
         compiled = backend(module, examples)
     except Exception as error:
         name = getattr(backend, "__name__", type(backend).__name__)
-        if output.sizes.sources:
-            DYNAMIC(f"backend {name!r} can't compile for unknown sizes ({error}): compiled for those at hand")
+        if output.sizes.sources or any(isinstance(x, SymFloat) for x in examples):
+            DYNAMIC(f"backend {name!r} can't compile for unknown sizes or floats ({error}): compiled for those at hand")
             raise SizesMustBeKnown(module) from error
         raise BackendCompilerFailed(f"backend {name!r} raised {type(error).__name__}: {error}") from error
     if not callable(compiled):

@@ -95,7 +95,7 @@ from minitorch_compile.dynamo.variables.tensors.numbers import NumberVariable
 from minitorch_compile.dynamo.variables.tensors.operations import OperationVariable
 from minitorch_compile.dynamo.variables.tensors.sym_int import SymIntVariable
 from minitorch_compile.dynamo.variables.tensors.torch_function import Overrides
-from minitorch_compile.symbolic import SymInt
+from minitorch_compile.symbolic import SymFloat, SymInt
 from minitorch_compile.tensor import Op, Size, enable_grad, no_grad, set_grad_enabled
 from minitorch_compile.tensor.dispatch.overrides import PLAIN, overrides
 from minitorch_compile.tensor.numerics.dtype import FROM_NUMPY
@@ -189,7 +189,8 @@ def _constant(output: Output, value: Any, source: Source) -> VariableTracker:
             output.guards.add(guards.type_is(source, type(value), output.names))
             if type(value) is int and not _is_of_class(output, source) and output.sizes.policy.of_number(value, source):
                 return SymIntVariable(output, output.sizes.number(value, source))
-            return NumberVariable(output, value, source)
+            changing = type(value) is float and output.sizes.policy.of_float(value, source)
+            return NumberVariable(output, value, source, changing=changing)
         if isinstance(value, np.generic):
             same = guards.Guard(source, "EQUALS_MATCH", f"{{0}}.tobytes() == {value.tobytes()!r}", repr(value))
             output.guards.add(guards.type_is(source, type(value), output.names), same)
@@ -428,6 +429,8 @@ def from_python(output: Output, value: Any) -> Value:
     if isinstance(value, SymInt):
         constant = value.expression.constant
         return SymIntVariable(output, value) if constant is None else ConstantVariable(constant)
+    if isinstance(value, SymFloat):
+        return output.float_of(value)
     if type(value) is Size:
         return SizeVariable([from_python(output, item) for item in value])
     if type(value) is np.ndarray:

@@ -39,10 +39,11 @@ if TYPE_CHECKING:
     from minitorch_compile.dynamo.variables.scope import CellVariable, GlobalsVariable
     from minitorch_compile.dynamo.variables.side_effects import SideEffects
     from minitorch_compile.dynamo.variables.tensors.autocast_regions import AutocastRegions
+    from minitorch_compile.dynamo.variables.tensors.numbers import NumberVariable
     from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
     from minitorch_compile.dynamo.variables.tensors.torch_function import Overrides
     from minitorch_compile.fx import Graph, Node
-    from minitorch_compile.symbolic import Relation, SymInt
+    from minitorch_compile.symbolic import Relation, SymFloat, SymInt
     from minitorch_compile.tensor.memory.storage import Storage
     from minitorch_compile.tensor.tensor_base import TensorBase
 
@@ -239,6 +240,14 @@ class Output:
 
     def size_argument(self, number: SymInt) -> Any:
         """A size as an argument of a node: a node, or the number if it is known by now."""
+        raise NotImplementedError
+
+    def float_argument(self, number: NumberVariable) -> Node:
+        """The placeholder of a float from outside, or of what was computed of it."""
+        raise NotImplementedError
+
+    def float_of(self, number: SymFloat) -> Value:
+        """The tracker of a float that an operation computed of others, or gave back."""
         raise NotImplementedError
 
     def switch_grad_mode(self, enabled: bool) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.symbolic import SymInt
+from minitorch_compile.symbolic import SymFloat, SymInt
 from minitorch_compile.tensor.cpu.numpy_errstate import quietly, silence
 from minitorch_compile.tensor.dispatch import complex_support
 from minitorch_compile.tensor.dispatch.op import Array, Op, find
@@ -52,7 +52,8 @@ from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake, wrap
 
 # Ops in which PyTorch takes a number as a constant of the formula, and not as a 0-d operand.
 CONSTANT_NUMBERS = frozenset(("clamp", "pow"))
-NUMBERS = (bool, int, float, complex, np.generic, SymInt)
+UNKNOWN_NUMBERS = (SymInt, SymFloat)
+NUMBERS = (bool, int, float, complex, np.generic, *UNKNOWN_NUMBERS)
 SCALAR_CATEGORY = {bool: BOOL, int: INTEGER, float: FLOATING, complex: COMPLEX}
 UNKNOWN = COMPLEX + 1
 _ABSENT: Any = object()
@@ -223,7 +224,7 @@ class PointwiseOp(Op):
     def _check_kernel(self, bound: Sequence[Any]) -> None:
         """Raises what the kernel raises for arguments of these dtypes and for these options: tried on no elements."""
         key = tuple(x.dtype if isinstance(x, TensorBase) else (type(x), x if type(x) in OPTIONS else 0) for x in bound)
-        if key in self._accepted or any(isinstance(x, SymInt) for x in bound):
+        if key in self._accepted or any(isinstance(x, UNKNOWN_NUMBERS) for x in bound):
             return
         self.eager(*(wrap(np.empty(0, x.dtype.numpy)) if isinstance(x, TensorBase) else x for x in bound))
         self._accepted.add(key)

@@ -20,7 +20,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from minitorch_compile import logs
-from minitorch_compile.symbolic import GuardOnDataDependentSymNode, ShapeEnv, SymInt
+from minitorch_compile.pytree import tree_leaves
+from minitorch_compile.symbolic import GuardOnDataDependentSymNode, ShapeEnv, SymFloat, SymInt
 from minitorch_compile.tensor.memory.size import Size
 from minitorch_compile.tensor.tensor_base import FakeDataError, TensorBase, fake_like
 
@@ -67,7 +68,7 @@ def specializing(
     kwargs: Mapping[str, Any],
     passing: tuple[type[Exception], ...] = (),
 ) -> Any:
-    """The call; if it fails with unknown sizes, the same with the sizes that were seen.
+    """The call; if it fails with unknown sizes or floats, the same with those that were seen.
 
     So a rule that can't treat unknown sizes is no error, but the traced program will be for these sizes only.
     `passing`: errors that have nothing to do with sizes.
@@ -76,11 +77,17 @@ def specializing(
         return call(*args, **kwargs)
     except Exception as error:
         no_sizes = (FakeDataError, NotImplementedError, GuardOnDataDependentSymNode, *passing)
-        if isinstance(error, no_sizes) or not any(True for _ in unknown_sizes((args, kwargs))):
+        if isinstance(error, no_sizes) or not _has_unknown_numbers((args, kwargs)):
             raise
         log(f"{getattr(call, '__name__', call)} is done with known sizes, after {type(error).__name__}: {error}")
         known_args, known_kwargs = with_known_sizes((list(args), dict(kwargs)))
         return call(*known_args, **known_kwargs)
+
+
+def _has_unknown_numbers(arguments: Any) -> bool:
+    return any(True for _ in unknown_sizes(arguments)) or any(
+        isinstance(leaf, SymFloat) for leaf in tree_leaves(arguments)
+    )
 
 
 def unknown_sizes(value: Any) -> Iterator[SymInt]:
@@ -98,9 +105,11 @@ def unknown_sizes(value: Any) -> Iterator[SymInt]:
 
 
 def with_known_sizes(value: Any) -> Any:
-    """The same with numbers for the unknown sizes, which become constants. Tensors stay the same objects."""
+    """The same with numbers for the unknown ones, which become constants. Tensors stay the same objects."""
     if isinstance(value, SymInt):
         return int(value)
+    if isinstance(value, SymFloat):
+        return float(value)
     if isinstance(value, TensorBase):
         value.sizes = Size(map(int, value.sizes))
         value.strides, value.offset = tuple(map(int, value.strides)), int(value.offset)

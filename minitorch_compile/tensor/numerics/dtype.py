@@ -19,7 +19,7 @@ from collections.abc import Iterable
 import ml_dtypes
 import numpy as np
 
-from minitorch_compile.symbolic import WHOLE, SymInt
+from minitorch_compile.symbolic import WHOLE, SymFloat, SymInt
 
 BOOL, INTEGER, FLOATING, COMPLEX = range(4)
 
@@ -153,7 +153,7 @@ def as_dtype(value: object) -> dtype:
     raise TypeError(f"dtype: expected a dtype such as torch.float32, got {value!r}")
 
 
-def dtype_of_scalar(value: bool | int | float | complex | np.generic | SymInt) -> dtype:
+def dtype_of_scalar(value: bool | int | float | complex | np.generic | SymInt | SymFloat) -> dtype:
     """The dtype that a Python number has when it stands alone."""
     known = FROM_PYTHON.get(type(value))
     if known is not None:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.symbolic import SymInt
+from minitorch_compile.symbolic import SymFloat, SymInt
 from minitorch_compile.tensor.numerics.dtype import (
     BOOL,
     COMPLEX,
@@ -52,6 +52,10 @@ def element_of(value: Any, element: dtype) -> Any:
         return value or zero_of(element, value)
     if isinstance(value, SymInt) or element.is_complex:
         return value
+    if isinstance(value, SymFloat):
+        if element.category == FLOATING and element not in LEAST and abs(value) <= finfo(element).max:
+            return value
+        value = float(value)
     if element.category == BOOL:
         return bool(value)
     real = value

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from minitorch_compile.symbolic import SymFloat
 from minitorch_compile.tensor.numerics.dtype import FLOAT8, bfloat16, complex32, dtype, float16
 from minitorch_compile.tensor.numerics.element_conversion import castable
 
@@ -44,7 +45,7 @@ WITH_ALPHA = frozenset({"add", "sub"})
 
 def takes_as_it_is(op: str, position: int, operand: Any) -> bool:
     """Whether an operand that is a number or a 0-d tensor is not rounded; `2.5 * x` stands for `x * 2.5`."""
-    return EXACT_NUMBERS.get(op) == position or (op == "mul" and isinstance(operand, (int, float)))
+    return EXACT_NUMBERS.get(op) == position or (op == "mul" and isinstance(operand, (int, float, SymFloat)))
 
 
 def half_number(value: Any, element: dtype) -> Any:

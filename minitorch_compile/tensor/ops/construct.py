@@ -18,7 +18,9 @@ from typing import Any
 
 import numpy as np
 
+from minitorch_compile.symbolic import SymFloat
 from minitorch_compile.tensor.dispatch.dispatch import converted_by_modes
+from minitorch_compile.tensor.dispatch.op import find
 from minitorch_compile.tensor.dispatch.tensor_options import on_device, with_options
 from minitorch_compile.tensor.memory.device import CPU, entered
 from minitorch_compile.tensor.memory.typed_storage import UntypedStorage
@@ -57,6 +59,8 @@ def tensor(
     tensor([0.5000, 1.0000], dtype=torch.float64)
     """
     asked = None if dtype is None else _checked("tensor", dtype)
+    if isinstance(data, SymFloat):
+        return find("full")((), data, dtype=asked, device=device, requires_grad=requires_grad)
     if _is_on_a_gpu(data):
         there: Any = as_tensor(data).to(device, asked, copy=True)
         return there.requires_grad_(requires_grad)

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.symbolic import SymInt, whole
+from minitorch_compile.symbolic import SymFloat, SymInt, whole
 from minitorch_compile.tensor.dispatch.declare import composite, factory
 from minitorch_compile.tensor.dispatch.dispatch import converted_by_modes
 from minitorch_compile.tensor.dispatch.op import Array, Scalar
@@ -48,7 +48,7 @@ from minitorch_compile.tensor.ops.pointwise import pow, where
 from minitorch_compile.tensor.ops.view import as_ints
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake, wrap
 
-NUMBERS = (bool, int, float, np.generic, SymInt)
+NUMBERS = (bool, int, float, np.generic, SymInt, SymFloat)
 
 Ints = tuple[int, ...]
 Format = memory_format

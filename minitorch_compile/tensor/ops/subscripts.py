@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.symbolic import WHOLE, SymInt
+from minitorch_compile.symbolic import WHOLE, SymFloat, SymInt
 from minitorch_compile.tensor.dispatch.declare import composite
 from minitorch_compile.tensor.dispatch.op import Tensor
 from minitorch_compile.tensor.dispatch.op_families import check_storable
@@ -78,7 +78,7 @@ def setitem(input: Tensor, key: Any, value: Any) -> None:
 def _as_source(input: TensorBase, value: Any) -> Any:
     if isinstance(value, TensorBase):
         return to(value, input.dtype)
-    if not isinstance(value, (bool, int, float, complex, np.generic, SymInt)):
+    if not isinstance(value, (bool, int, float, complex, np.generic, SymInt, SymFloat)):
         raise TypeError(
             f"can't assign a {type(value).__name__} to a torch.{input.dtype.name} tensor; make a tensor of it"
         )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from minitorch_compile.symbolic import SymInt
+from minitorch_compile.symbolic import SymFloat, SymInt
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.dispatch.captured_memory import recordings
 from minitorch_compile.tensor.dispatch.dispatch import dispatch
@@ -96,7 +96,7 @@ def with_op_methods(cls: type) -> type:
 
 def _binary(op: Op) -> Callable[[Any, Any], Any]:
     def operator(self: Any, other: Any) -> Any:
-        if not isinstance(other, (TensorBase, int, float, complex, np.generic, SymInt)):
+        if not isinstance(other, (TensorBase, int, float, complex, np.generic, SymInt, SymFloat)):
             if not isinstance(other, np.ndarray):
                 return op(self, other) if hasattr(type(other), "__torch_function__") else NotImplemented
             other = wrap(np.array(other))
@@ -107,7 +107,7 @@ def _binary(op: Op) -> Callable[[Any, Any], Any]:
 
 def _reflected(op: Op) -> Callable[[Any, Any], Any]:
     def operator(self: Any, other: Any) -> Any:
-        if not isinstance(other, (int, float, complex, np.generic, SymInt)):
+        if not isinstance(other, (int, float, complex, np.generic, SymInt, SymFloat)):
             return op(other, self) if hasattr(type(other), "__torch_function__") else NotImplemented
         return dispatch(op, (other, self), {})
 
@@ -118,7 +118,7 @@ def _commuted(op: Op) -> Callable[[Any, Any], Any]:
     """number + tensor, which is tensor + number in PyTorch: its node and its overrides see the tensor first."""
 
     def operator(self: Any, other: Any) -> Any:
-        if not isinstance(other, (int, float, complex, np.generic, SymInt)):
+        if not isinstance(other, (int, float, complex, np.generic, SymInt, SymFloat)):
             return op(other, self) if hasattr(type(other), "__torch_function__") else NotImplemented
         return dispatch(op, (self, other), {})
 
@@ -127,7 +127,7 @@ def _commuted(op: Op) -> Callable[[Any, Any], Any]:
 
 def _number_divided(self: Any, number: Any) -> Any:
     """number / tensor, as PyTorch computes it: it rounds twice."""
-    if not isinstance(number, (int, float, complex, np.generic, SymInt)):
+    if not isinstance(number, (int, float, complex, np.generic, SymInt, SymFloat)):
         return NotImplemented
     if watching and not state.subclasses_off and (found := overriding((self,))):
         return call_overrides(Tensor.__rtruediv__, found, (self, number), {})

@@ -103,6 +103,14 @@ CHANGES = {
     "wrapped function": "wrapped.__wrapped__.__defaults__ = (6,)",
     # globals, modules, builtins
     "global number": "counter += 5",
+    "global float": "rate = rate * 1.5 - 0.2",
+    "another global float": "rate += 0.25",
+    "global float becomes whole": "rate = 2",
+    "global float is zero": "rate = 0.0",
+    "global float is no number": "rate = math.nan",
+    "global float is infinite": "rate = math.inf",
+    "float of a dict": "table['lr'] = table['lr'] * 0.5 + 0.1",
+    "float of an object": "box.rate = rate + 1",
     "global function": "noisy = lambda t: t + 50",
     "global deleted": "del noisy",
     "global tensor": "limit = torch.full((2, 2), 4.0)",
@@ -178,9 +186,11 @@ CHANGES = {
 
 
 def changes_of(seed: int, calls: int) -> list[tuple[str, ...]]:
-    """The names of the changes before each call; none before the first."""
+    """The names of the changes before each call; none before the first. Floats change more often than all else."""
     drawn = random.Random(f"changes {seed}")
-    return [(), *(tuple(drawn.choices(list(CHANGES), k=drawn.choice((1, 1, 2)))) for _ in range(calls - 1))]
+    floats = [name for name in CHANGES if "float" in name]
+    often = [(*drawn.choices(floats),) if drawn.random() < 0.3 else () for _ in range(calls - 1)]
+    return [(), *((*drawn.choices(list(CHANGES), k=drawn.choice((1, 1, 2))), *more) for more in often)]
 
 
 @contextlib.contextmanager

@@ -22,6 +22,7 @@ PLACE = re.compile(r"<([\w ]+)>")
 PARAMETERS = {
     "tensor": ["x", "y"], "int": ["n"], "list": ["items", "late", "kept"], "dict": ["opts"], "box": ["box"],
     "set": ["seen"], "function": ["helper"], "maker": ["numbers"], "iterator": ["iter(items)"], "any": ["items"],
+    "float": ["rate"],
 }  # fmt: skip
 ASSIGNABLE = {
     "tensor": ["x", "y"], "int": ["n"], "list": ["items"], "dict": ["opts"], "box": ["box"], "set": ["seen"],

@@ -7,6 +7,7 @@ inside `make`, so that it has a closure as well as globals, defaults and star-ar
 WORLD = '''
 import collections
 import contextlib
+import math
 import random
 import sys
 import warnings
@@ -176,6 +177,7 @@ class Net(nn.Module):
 
 history = []
 counter = 0
+rate = 0.25
 table = {"k": 1, "lr": 0.5}
 limit = torch.full((2, 2), 0.5)
 net = Net()
@@ -262,7 +264,7 @@ def make():
     kept = []
 
     def f(x, y, n, items, box, opts, *rest, late=[], **named):
-        global counter
+        global counter, rate
         nonlocal cell
 """
 TAIL = """

@@ -25,6 +25,7 @@ from minitorch_compile.dynamo.variables.objects.enum_members import MemberVariab
 from minitorch_compile.dynamo.variables.objects.objects import UserObjectVariable
 from minitorch_compile.dynamo.variables.objects.special_answers import judged
 from minitorch_compile.dynamo.variables.tensors.data_numbers import DataNumberVariable, converted
+from minitorch_compile.dynamo.variables.tensors.numbers import applied
 from minitorch_compile.dynamo.variables.tensors.sym_int import SymIntVariable
 from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
 
@@ -48,6 +49,8 @@ def _computed(function: Any, special_method: str = "") -> Rule:
             number = converted(tracer, first, function)
             if number is not None:
                 return number
+        if not kwargs and (number := applied(function, [arg.realize() for arg in args])) is not None:
+            return number
         if isinstance(first, TensorVariable):
             number = tracer.output.item_of(first) if function in NUMBERS else None
             if number is not None:

@@ -2,7 +2,8 @@
 
 An int or float argument is at first guarded by its type only. Arithmetic on it stays an expression, a comparison
 guards its outcome (`(step + 1) > 10`), and text made of it is made again at each call. Only when the value itself is
-needed, as a size, an index or an argument of a tensor operation, is it guarded by equality and becomes a constant.
+needed, as a size, an index or an argument of a tensor operation, is it guarded by equality and becomes a constant. If
+it changes then, the next version is for all its values: the graph takes the float, or the whole number, as an argument.
 
 >>> from minitorch_compile.dynamo.testing import generated
 >>> from minitorch_compile.tensor import ones
@@ -13,7 +14,7 @@ return (t_..., ''.join(['step ', format(step, '')]))
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from minitorch_compile.dynamo.variables.tracer import Output, Tracer
 
 LONGEST_EXPRESSION = 200  # a sum over a long loop is pinned down instead of written out
-NEVER_RAISING = ("+", "-", "*")  # on ints and floats: so the expression can be evaluated at another time
+ARITHMETIC = ("+", "-", "*", "/", "//", "%", "**")  # should it raise at a later call, that call has other guards
 
 
 @dataclass(frozen=True)
@@ -46,13 +47,19 @@ class NumberVariable(ConstantVariable):
     """An int or float. Asking for its `value` guards it."""
 
     def __init__(
-        self, output: Output, seen: Any, source: Source | None, inputs: Iterable[tuple[str, int]] | None = None
+        self,
+        output: Output,
+        seen: Any,
+        source: Source | None,
+        inputs: Iterable[tuple[str, float]] | None = None,
+        changing: bool = False,
     ) -> None:
         VariableTracker.__init__(self, source)
         self.output = output
         self.seen = seen
         self.pinned = False
-        # The paths of the whole numbers that it is computed from: if they change, they need not be pinned again.
+        self.changing = changing  # it is computed from numbers that changed between calls
+        # The paths of the numbers that it is computed from: if they change, they need not be pinned again.
         self.inputs = frozenset([(source.name(), seen)] if inputs is None and source is not None else inputs or ())
 
     @property
@@ -63,6 +70,11 @@ class NumberVariable(ConstantVariable):
             self.output.sizes.policy.pinned(self.inputs)
             self.pinned = True
         return self.seen
+
+    @property
+    def is_input(self) -> bool:
+        """Whether the graph takes it instead of being for this value only."""
+        return self.changing and not self.pinned and type(self.seen) is float and math.isfinite(self.seen)
 
     def __repr__(self) -> str:
         return f"<number {self.seen!r}{'' if self.pinned else ', not pinned'}>"
@@ -79,7 +91,7 @@ class NumberVariable(ConstantVariable):
     def text_of(self) -> str:
         """The expression, as an operand of another."""
         assert self.source is not None
-        return repr(self.seen) if self.pinned else self.source.name()
+        return _literal(self.seen) if self.pinned else self.source.name()
 
     def outcome(self, check: str, result: bool, expected: str) -> bool:
         """Guards that a question about the number has the same answer at the next call."""
@@ -92,9 +104,11 @@ class NumberVariable(ConstantVariable):
         return bool(self.seen) if self.pinned else self.outcome("{0} != 0", bool(self.seen), "the same truth")
 
     def unary(self, tracer: Tracer, op: str) -> Value:
-        if op != "-" or self.pinned or self.seen == 0:  # -0.0 is not 0.0, but equal to it
-            return super().unary(tracer, op)
-        return NumberVariable(self.output, -self.seen, ExpressionSource(f"(-{self.text_of()})"), self.inputs)
+        if op == "-" and not self.pinned:
+            negated = _expression(self.output, -self.seen, f"(-{self.text_of()})", [self])
+            if negated is not None:
+                return negated
+        return super().unary(tracer, op)
 
     def format(self, tracer: Tracer, spec: str) -> str:
         return format(self.value, spec)
@@ -107,18 +121,61 @@ class NumberVariable(ConstantVariable):
 
 
 def arithmetic(op: str, left: VariableTracker, right: VariableTracker) -> VariableTracker | None:
-    """left op right as an expression, None if neither is an open number or the operator might raise."""
+    """left op right as an expression, None if neither is an open number or the operator raises."""
     number = _open_number(left, right)
-    if number is None or op not in NEVER_RAISING:
+    if number is None or op not in ARITHMETIC:
         return None
     a, b = _seen(left), _seen(right)
-    if not _has_literal(a) or not _has_literal(b):
+    if not _has_literal(a) or not _has_literal(b) or (op == "**" and type(a) is type(b) is int):
         return None
-    text = f"({_text(left)} {op} {_text(right)})"
-    if len(text) > LONGEST_EXPRESSION:
+    try:
+        seen = BINARY[op](a, b)
+    except ArithmeticError:
         return None
-    inputs = {pair for part in (left, right) if isinstance(part, NumberVariable) for pair in part.inputs}
-    return NumberVariable(number.output, BINARY[op](a, b), ExpressionSource(text), inputs)
+    return _expression(number.output, seen, f"({_text(left)} {op} {_text(right)})", [left, right], op == "**")
+
+
+def applied(function: Callable[..., Any], operands: list[VariableTracker], may_vary: bool = False) -> Value | None:
+    """math.sqrt(number), int(number) and their like as an expression; a truth value is guarded as such.
+
+    `may_vary`: the type of the result depends on the values. None if no operand is an open number, or it raises.
+    """
+    number = _open_number(*operands)
+    values = [_seen(operand) for operand in operands]
+    if number is None or not all(map(_has_literal, values)):
+        return None
+    try:
+        seen = function(*values)
+    except (ArithmeticError, ValueError, TypeError):
+        return None
+    name = number.output.names.install(function, function.__name__)
+    text = f"{name}({', '.join(map(_text, operands))})"
+    if type(seen) is bool:
+        return ConstantVariable(number.outcome(text, seen, str(seen)))
+    return _expression(number.output, seen, text, operands, may_vary)
+
+
+def is_open_float(value: Value) -> bool:
+    """Whether it is a float from outside that is not pinned down."""
+    tracked = value.realize()
+    return isinstance(tracked, NumberVariable) and type(tracked.seen) is float and not tracked.pinned
+
+
+def _expression(
+    output: Output, seen: Any, text: str, parts: list[VariableTracker], may_vary: bool = False
+) -> VariableTracker | None:
+    """A number that is computed from others, None if it is none or its text is too long."""
+    if type(seen) not in (int, float) or len(text) > LONGEST_EXPRESSION:
+        return None
+    source = ExpressionSource(text)
+    if may_vary:
+        output.guards.add(guards.type_is(source, type(seen), output.names))
+    numbers = [part for part in parts if isinstance(part, NumberVariable)]
+    changing = any(number.changing for number in numbers)
+    if changing and type(seen) is int and seen not in (0, 1):
+        return output.from_python(output.sizes.number(seen, source)).realize()
+    inputs = {pair for number in numbers for pair in number.inputs}
+    return NumberVariable(output, seen, source, inputs, changing)
 
 
 def comparison(op: str, left: VariableTracker, right: VariableTracker) -> ConstantVariable | None:
@@ -135,8 +192,8 @@ def comparison(op: str, left: VariableTracker, right: VariableTracker) -> Consta
     return ConstantVariable(result)
 
 
-def _open_number(left: VariableTracker, right: VariableTracker) -> NumberVariable | None:
-    for tracked in (left, right):
+def _open_number(*operands: VariableTracker) -> NumberVariable | None:
+    for tracked in operands:
         if isinstance(tracked, NumberVariable) and not tracked.pinned:
             return tracked
     return None
@@ -150,11 +207,19 @@ def _seen(tracked: VariableTracker) -> Any:
 
 
 def _has_literal(value: Any) -> bool:
-    return type(value) is int or type(value) is float and math.isfinite(value)
+    return type(value) is int or type(value) is float and not math.isnan(value)
 
 
 def _text(tracked: VariableTracker) -> str:
-    return tracked.text_of() if isinstance(tracked, NumberVariable) else f"({tracked.as_constant()!r})"
+    if isinstance(tracked, NumberVariable):
+        return tracked.text_of()
+    text = _literal(tracked.as_constant())
+    return f"({text})" if text.startswith("-") else text
+
+
+def _literal(value: Any) -> str:
+    """The number as Python writes it; infinity has no digits, but numbers too large have."""
+    return repr(value).replace("inf", "1e999")
 
 
 @dataclass(frozen=True)

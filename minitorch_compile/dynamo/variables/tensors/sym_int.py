@@ -27,7 +27,7 @@ from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.rebuilding import Computed, Description, Read, Template
 from minitorch_compile.dynamo.variables.tensors.data_numbers import data_arithmetic, data_comparison, is_told_by_data
-from minitorch_compile.dynamo.variables.tensors.numbers import ExpressionSource, NumberVariable
+from minitorch_compile.dynamo.variables.tensors.numbers import ExpressionSource, NumberVariable, arithmetic
 from minitorch_compile.fx import Node
 from minitorch_compile.symbolic import SymInt
 
@@ -45,7 +45,7 @@ class SymIntVariable(NumberVariable):
         self.number = number
         self.is_unbacked = number.env.is_unbacked(number.expression)
         seen, source = (None, None) if self.is_unbacked else (number.hint, self._source_of(output, number))
-        super().__init__(output, seen, source, inputs=())
+        super().__init__(output, seen, source, inputs=(), changing=True)
 
     @staticmethod
     def _source_of(output: Output, number: SymInt) -> Source:
@@ -105,10 +105,7 @@ def size_arithmetic(tracer: Tracer, op: str, left: VariableTracker, right: Varia
         return tracer.output.from_python(tracer.compute(BINARY[op], a, b))
     if op == "/" and (is_told_by_data(left) or is_told_by_data(right)):
         return data_arithmetic(tracer, op, left, right)
-    if op == "/" and b != 0:
-        text = f"({_text(left)} / {_text(right)})"
-        return NumberVariable(tracer.output, _hint(a) / _hint(b), ExpressionSource(text), inputs=())
-    return None
+    return arithmetic(op, left, right) if op == "/" else None
 
 
 def size_comparison(tracer: Tracer, op: str, left: VariableTracker, right: VariableTracker) -> Value | None:
@@ -134,14 +131,6 @@ def greatest(tracer: Tracer, items: list[Value], of_two: Callable[[Any, Any], An
 
 def _is_open(tracked: Any) -> bool:
     return isinstance(tracked, SymIntVariable) and tracked.number.expression.constant is None
-
-
-def _hint(number: Any) -> int:
-    return number.hint if isinstance(number, SymInt) else number
-
-
-def _text(tracked: VariableTracker) -> str:
-    return tracked.text_of() if isinstance(tracked, NumberVariable) else repr(tracked.as_constant())
 
 
 def operand(tracked: Any) -> Any:
