@@ -99,11 +99,12 @@ def compiled_from(function: Any) -> Any:
     return attributes.get("_dynamo_original") if attributes.get("_dynamo_wrapper_id") == id(function) else None
 
 
-def allow_in_graph(fn: AnyCallable) -> AnyCallable:
+def allow_in_graph(fn: Any) -> Any:
     """Marks a Python function of tensors whose call becomes one node: the tracer does not look inside. Also a
-    decorator.
+    decorator. `fn` may be a list of them.
 
-    The function must do nothing but compute its result from its arguments; nobody checks that.
+    The function must do nothing but compute its result from its arguments; nobody checks that. Of a module's class
+    it says nothing, since a call of the module is not one of the class: libraries mark theirs all the same.
 
     >>> @allow_in_graph
     ... def double(x):
@@ -111,7 +112,9 @@ def allow_in_graph(fn: AnyCallable) -> AnyCallable:
     >>> double(3)
     6
     """
-    return _marked(fn, "allow_in_graph", "_dynamo_allowed")
+    if isinstance(fn, (list, tuple)):
+        return [allow_in_graph(one) for one in fn]
+    return fn if isinstance(fn, type) else _marked(fn, "allow_in_graph", "_dynamo_allowed")
 
 
 def assume_constant_result(fn: AnyCallable) -> AnyCallable:

@@ -12,25 +12,33 @@ import math
 from typing import Any
 
 from minitorch_compile.distributions import constraints
-from minitorch_compile.distributions.distribution import ONE_SAMPLE, Distribution
 from minitorch_compile.distributions.parameters import broadcast_all
+from minitorch_compile.distributions.transformed_distribution import TransformedDistribution
+from minitorch_compile.distributions.transforms import AffineTransform, ExpTransform
+from minitorch_compile.distributions.uniform import Uniform
 from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.numerics.numeric_limits import finfo
 
 EULER = 0.57721566490153286060
 
 
-class Gumbel(Distribution):
+class Gumbel(TransformedDistribution):
     """loc - scale log(-log u) for uniform u."""
 
-    has_rsample = True
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
-    parameter_event_dims = {"loc": 0, "scale": 0}
     support = constraints.real
 
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
         self.loc, self.scale = broadcast_all(loc, scale)
-        super().__init__(self.loc.shape, validate_args=validate_args)
+        limits = finfo(self.loc.dtype)
+        base = Uniform(ops.full_like(self.loc, limits.tiny), ops.full_like(self.loc, 1 - limits.eps), validate_args)
+        minus_log = [ExpTransform().inv, AffineTransform(0, -ops.ones_like(self.scale))]
+        transforms = [*minus_log, ExpTransform().inv, AffineTransform(self.loc, -self.scale)]
+        super().__init__(base, transforms, validate_args)
+
+    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+        loc, scale = self.loc.expand(batch_shape), self.scale.expand(batch_shape)
+        return type(self)(loc, scale, validate_args=self._validate_args)
 
     @property
     def mean(self) -> Any:
@@ -47,10 +55,6 @@ class Gumbel(Distribution):
     @property
     def variance(self) -> Any:
         return self.stddev**2
-
-    def rsample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
-        limits, shape = finfo(self.loc.dtype), tuple(self._extended_shape(sample_shape))
-        return self.icdf(ops.empty(shape, dtype=self.loc.dtype).uniform_(limits.tiny, 1 - limits.eps))
 
     def log_prob(self, value: Tensor) -> Any:
         self._validate_sample(value)

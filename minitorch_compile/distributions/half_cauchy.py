@@ -12,26 +12,23 @@ from typing import Any
 
 from minitorch_compile.distributions import constraints
 from minitorch_compile.distributions.cauchy import Cauchy
-from minitorch_compile.distributions.distribution import ONE_SAMPLE, Distribution
-from minitorch_compile.distributions.parameters import broadcast_all
+from minitorch_compile.distributions.transformed_distribution import TransformedDistribution
+from minitorch_compile.distributions.transforms import AbsTransform
 from minitorch_compile.tensor import Tensor, ops
 
 
-class HalfCauchy(Distribution):
+class HalfCauchy(TransformedDistribution):
     """|x| for a Cauchy x around 0."""
 
-    has_rsample = True
     arg_constraints = {"scale": constraints.positive}
-    parameter_event_dims = {"scale": 0}
     support = constraints.nonnegative
 
     def __init__(self, scale: Any, validate_args: bool | None = None) -> None:
-        (self.scale,) = broadcast_all(scale)
-        super().__init__(self.scale.shape, validate_args=validate_args)
+        super().__init__(Cauchy(0.0, scale, validate_args=False), AbsTransform(), validate_args)
 
     @property
-    def _cauchy(self) -> Cauchy:
-        return Cauchy(0.0, self.scale, validate_args=False)
+    def scale(self) -> Any:
+        return self.base_dist.scale
 
     @property
     def mean(self) -> Any:
@@ -45,19 +42,16 @@ class HalfCauchy(Distribution):
     def variance(self) -> Any:
         return ops.full(tuple(self._batch_shape), math.inf, self.scale.dtype)
 
-    def rsample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
-        return self._cauchy.rsample(sample_shape).abs()
-
     def log_prob(self, value: Tensor) -> Any:
         self._validate_sample(value)
-        return ops.where(value >= 0, self._cauchy.log_prob(value) + math.log(2), -math.inf)
+        return ops.where(value >= 0, self.base_dist.log_prob(value) + math.log(2), -math.inf)
 
     def cdf(self, value: Tensor) -> Any:
         self._validate_sample(value)
-        return 2 * self._cauchy.cdf(value) - 1
+        return 2 * self.base_dist.cdf(value) - 1
 
     def icdf(self, prob: Tensor) -> Any:
-        return self._cauchy.icdf((prob + 1) / 2)
+        return self.base_dist.icdf((prob + 1) / 2)
 
     def entropy(self) -> Any:
-        return self._cauchy.entropy() - math.log(2)
+        return self.base_dist.entropy() - math.log(2)

@@ -10,27 +10,24 @@ import math
 from typing import Any
 
 from minitorch_compile.distributions import constraints
-from minitorch_compile.distributions.distribution import ONE_SAMPLE, Distribution
 from minitorch_compile.distributions.normal import Normal
-from minitorch_compile.distributions.parameters import broadcast_all
+from minitorch_compile.distributions.transformed_distribution import TransformedDistribution
+from minitorch_compile.distributions.transforms import AbsTransform
 from minitorch_compile.tensor import Tensor, ops
 
 
-class HalfNormal(Distribution):
+class HalfNormal(TransformedDistribution):
     """|x| for a normal x of mean 0 and standard deviation `scale`."""
 
-    has_rsample = True
     arg_constraints = {"scale": constraints.positive}
-    parameter_event_dims = {"scale": 0}
     support = constraints.nonnegative
 
     def __init__(self, scale: Any, validate_args: bool | None = None) -> None:
-        (self.scale,) = broadcast_all(scale)
-        super().__init__(self.scale.shape, validate_args=validate_args)
+        super().__init__(Normal(0.0, scale, validate_args=False), AbsTransform(), validate_args)
 
     @property
-    def _normal(self) -> Normal:
-        return Normal(0.0, self.scale, validate_args=False)
+    def scale(self) -> Any:
+        return self.base_dist.scale
 
     @property
     def mean(self) -> Any:
@@ -44,19 +41,16 @@ class HalfNormal(Distribution):
     def variance(self) -> Any:
         return self.scale**2 * (1 - 2 / math.pi)
 
-    def rsample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
-        return self._normal.rsample(sample_shape).abs()
-
     def log_prob(self, value: Tensor) -> Any:
         self._validate_sample(value)
-        return ops.where(value >= 0, self._normal.log_prob(value) + math.log(2), -math.inf)
+        return ops.where(value >= 0, self.base_dist.log_prob(value) + math.log(2), -math.inf)
 
     def cdf(self, value: Tensor) -> Any:
         self._validate_sample(value)
-        return 2 * self._normal.cdf(value) - 1
+        return 2 * self.base_dist.cdf(value) - 1
 
     def icdf(self, prob: Tensor) -> Any:
-        return self._normal.icdf((prob + 1) / 2)
+        return self.base_dist.icdf((prob + 1) / 2)
 
     def entropy(self) -> Any:
-        return self._normal.entropy() - math.log(2)
+        return self.base_dist.entropy() - math.log(2)

@@ -10,23 +10,29 @@ import math
 from typing import Any
 
 from minitorch_compile.distributions import constraints
-from minitorch_compile.distributions.distribution import ONE_SAMPLE, Distribution
 from minitorch_compile.distributions.gamma import Gamma
-from minitorch_compile.distributions.parameters import broadcast_all
+from minitorch_compile.distributions.transformed_distribution import TransformedDistribution
+from minitorch_compile.distributions.transforms import PowerTransform
 from minitorch_compile.tensor import Tensor, ops
 
 
-class InverseGamma(Distribution):
+class InverseGamma(TransformedDistribution):
     """Positive numbers of density proportional to x^(-concentration - 1) e^(-rate / x)."""
 
-    has_rsample = True
     arg_constraints = {"concentration": constraints.positive, "rate": constraints.positive}
-    parameter_event_dims = {"concentration": 0, "rate": 0}
     support = constraints.positive
 
     def __init__(self, concentration: Any, rate: Any, validate_args: bool | None = None) -> None:
-        self.concentration, self.rate = broadcast_all(concentration, rate)
-        super().__init__(self.concentration.shape, validate_args=validate_args)
+        base = Gamma(concentration, rate, validate_args=validate_args)
+        super().__init__(base, PowerTransform(-ops.ones_like(base.rate)), validate_args)
+
+    @property
+    def concentration(self) -> Any:
+        return self.base_dist.concentration
+
+    @property
+    def rate(self) -> Any:
+        return self.base_dist.rate
 
     @property
     def mean(self) -> Any:
@@ -41,12 +47,9 @@ class InverseGamma(Distribution):
         a = self.concentration
         return ops.where(a > 2, self.rate**2 / ((a - 1) ** 2 * (a - 2)), math.inf)
 
-    def rsample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
-        return 1 / Gamma(self.concentration, self.rate, validate_args=False).rsample(sample_shape)
-
     def log_prob(self, value: Tensor) -> Any:
         self._validate_sample(value)
-        inverse = Gamma(self.concentration, self.rate, validate_args=False).log_prob(1 / value)
+        inverse = self.base_dist.log_prob(1 / value)
         return inverse - 2 * value.log()
 
     def entropy(self) -> Any:

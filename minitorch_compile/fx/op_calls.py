@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.fx.op_names import positional_arguments
-from minitorch_compile.tensor import Tensor
+from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.dispatch.op import Op
 from minitorch_compile.tensor.dispatch.overrides import watching
 
@@ -58,6 +58,8 @@ def record(function: Callable[..., Any], args: Any, kwargs: dict[str, Any], prox
         kind = "call_method" if getattr(Tensor, function.__name__, None) is function else "call_function"
         target = function.__name__ if kind == "call_method" else function
         return tracer.create_proxy(kind, target, args, kwargs)
+    if function is ops.einsum and len(args) == 2 and isinstance(args[1], (list, tuple)):
+        args = (args[0], *args[1])  # operands in a list, which is the older way to write them
     args, kwargs = positional_arguments(function, args, kwargs)
     name = tracer.graph._target_to_str(function.__name__)
     return tracer.create_proxy("call_function", function, args, kwargs, name=name)

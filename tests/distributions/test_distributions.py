@@ -239,7 +239,7 @@ def test_a_cached_transform_gives_back_the_very_tensor():
 def test_samples_move_with_their_parameters(name):
     """The mean of the gradients of samples is the gradient of the mean: here of the first parameter."""
     d = CONTINUOUS[name][0]()
-    key = next(k for k in d.arg_constraints if k in d.__dict__ or k in ("loc",))
+    key = next(iter(d.arg_constraints))
     parameter = getattr(d, key).detach().requires_grad_()
     arguments = {k: getattr(d, k) for k in d.arg_constraints} | {key: parameter}
     sample = type(d)(**arguments).rsample((5,))
@@ -346,3 +346,23 @@ def test_errors_say_what_is_wrong(name):
 
 def test_validation_can_be_left_out():
     assert D.Normal(0.0, -1.0, validate_args=False).scale.item() == -1
+
+
+MADE_OF_ANOTHER = [
+    D.HalfNormal(t(1.0, 2.0)),
+    D.HalfCauchy(t(1.0, 2.0)),
+    D.InverseGamma(t(3.0, 4.0), t(2.0, 1.0)),
+    D.Gumbel(t(0.0, 1.0), t(1.0, 2.0)),
+]
+
+
+@pytest.mark.parametrize("made", MADE_OF_ANOTHER)
+def test_what_is_made_of_another_distribution_says_of_which(made):
+    assert isinstance(made, D.TransformedDistribution) and made.base_dist.batch_shape == (2,)
+    plain, value = D.TransformedDistribution(made.base_dist, made.transforms), t(0.7, 1.3)
+    if not isinstance(made, (D.HalfNormal, D.HalfCauchy)):  # of |x| the density is a sum over two x
+        np.testing.assert_allclose(made.log_prob(value).numpy(), plain.log_prob(value).numpy(), rtol=1e-9)
+        np.testing.assert_allclose(made.cdf(value).numpy(), plain.cdf(value).numpy(), rtol=1e-9)
+    wide = made.expand((3, 2))
+    assert wide.sample((4,)).shape == (4, 3, 2) and wide.mean.shape == (3, 2)
+    np.testing.assert_allclose(wide.log_prob(value).numpy(), np.broadcast_to(made.log_prob(value).numpy(), (3, 2)))

@@ -73,6 +73,17 @@ def test_only_python_functions_can_be_marked():
         torch.compiler.allow_in_graph(len)
 
 
+def test_a_class_and_a_list_can_be_marked_too():
+    class Layer(torch.nn.Module):
+        pass
+
+    def double(x):
+        return x * 2
+
+    assert torch.compiler.allow_in_graph(Layer) is Layer  # says nothing of the calls of its instances
+    assert torch.compiler.allow_in_graph([double]) == [double] and double._dynamo_allowed
+
+
 @pytest.mark.parametrize("backend", ["eager", "aot_eager"])
 @pytest.mark.parametrize(
     "function",

@@ -396,3 +396,9 @@ def test_a_function_that_asks_its_arguments_is_called_in_the_graph():
     module = fx.symbolic_trace(lambda x: scaled(x) + 1)
     assert [node.op for node in module.graph.nodes] == ["placeholder", "call_function", "call_function", "output"]
     assert module(torch.ones(2)).tolist() == [3.0, 3.0]
+
+
+def test_operands_of_einsum_in_a_list_are_recorded_one_by_one():
+    traced = symbolic_trace(lambda x, y: torch.einsum("ij,jk->ik", (x, y)))
+    node = next(node for node in traced.graph.nodes if node.op == "call_function")
+    assert node.args[0] == "ij,jk->ik" and [arg.name for arg in node.args[1:]] == ["x", "y"]
