@@ -25,7 +25,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -161,6 +161,21 @@ class Alias(Loader):
             _bring_along()
 
 
+class SameAs(Loader):
+    """Loads the module that PyTorch's name is another of. `from torch.distributed import rpc` looks for it below the
+    module that it finds, which is called minitorch_compile.distributed."""
+
+    def __init__(self, theirs: str) -> None:
+        self.theirs = theirs
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Puts it where the empty new one is, until uninstall()."""
+        above, _, last = module.__name__.rpartition(".")
+        sys.modules[module.__name__] = importlib.import_module(self.theirs)
+        _given.append((sys.modules[above], last))
+        _entered.append(module.__name__)
+
+
 class Refused(Loader):
     """Makes a module whose names are there to be imported."""
 
@@ -233,13 +248,18 @@ class TorchFinder(MetaPathFinder):
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """Our module under PyTorch's name; ModuleNotFoundError if there is none; None for other packages."""
+        if fullname.startswith(f"{PACKAGE}."):
+            theirs = "torch" + fullname.removeprefix(PACKAGE)
+            elsewhere = theirs in OTHER_PLACES or is_refused_module(theirs)
+            is_here = not elsewhere or PathFinder.find_spec(fullname, path) is not None
+            return None if is_here else importlib.util.spec_from_loader(fullname, SameAs(theirs))
         if fullname.partition(".")[0] not in OURS:
             return None
+        if is_refused_module(fullname):
+            return importlib.util.spec_from_loader(fullname, Refused(), is_package=True)
         ours = OTHER_PLACES.get(fullname, PACKAGE + fullname.removeprefix("torch"))
         # Answering None would let Python look into our folder itself, and load our modules a second time.
         if not _exists(ours):
-            if is_refused_module(fullname):
-                return importlib.util.spec_from_loader(fullname, Refused(), is_package=True)
             raise ModuleNotFoundError(
                 f"No module named {fullname!r}: {PACKAGE}, which stands in for torch, doesn't have it",
                 name=fullname,
@@ -255,6 +275,7 @@ class TorchFinder(MetaPathFinder):
 
 _finder = TorchFinder()
 _given: list[tuple[ModuleType, str]] = []  # attributes that our modules have only under PyTorch's names
+_entered: list[str] = []  # names below the package's own that stand for modules elsewhere
 
 
 def install() -> None:
@@ -274,8 +295,9 @@ def uninstall() -> None:
             vars(module).pop(name, None)
         package = sys.modules[PACKAGE]
         package.__name__ = package.__spec__.name  # type: ignore[union-attr]
-        for name in [name for name in sys.modules if name.partition(".")[0] in OURS]:
+        for name in [*_entered, *(name for name in sys.modules if name.partition(".")[0] in OURS)]:
             del sys.modules[name]
+        _entered.clear()
 
 
 @contextmanager

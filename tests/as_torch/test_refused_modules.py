@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import subprocess
+import sys
 
 import pytest
 
@@ -43,8 +45,10 @@ def test_what_one_process_can_do_is_done():
         except ChildFailedError:
             pass
     from torch.distributed import rpc
+    from torch.distributed.checkpoint import filesystem
 
-    assert not rpc.is_available()
+    assert not rpc.is_available() and rpc is importlib.import_module("torch.distributed.rpc")
+    assert filesystem.FileSystemReader is importlib.import_module("torch.distributed.checkpoint").FileSystemReader
 
 
 def test_extensions_in_cpp_are_refused():
@@ -68,3 +72,17 @@ def test_a_module_that_is_named_as_the_function_beside_it():
 def test_others_are_not_there(name):
     with pytest.raises(ModuleNotFoundError, match="which stands in for torch"):
         importlib.import_module(name)
+
+
+def test_nothing_stays_of_them():
+    program = (
+        "import sys, minitorch_compile.distributed as ours\n"
+        "from minitorch_compile.as_torch.import_hook import installed\n"
+        "with installed():\n"
+        "    from torch.distributed import rpc\n"
+        "    from torch.distributed.checkpoint import filesystem\n"
+        "assert not hasattr(ours, 'rpc') and not hasattr(ours.checkpoint, 'filesystem')\n"
+        "assert not [name for name in sys.modules if name.endswith(('.rpc', '.filesystem'))]\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
