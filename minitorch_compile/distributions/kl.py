@@ -81,7 +81,7 @@ def _(p: Normal, q: Normal) -> Any:
 
 @register_kl(HalfNormal, HalfNormal)
 def _(p: HalfNormal, q: HalfNormal) -> Any:
-    return kl_divergence(p._normal, q._normal)
+    return kl_divergence(p.base_dist, q.base_dist)
 
 
 @register_kl(Bernoulli, Bernoulli)

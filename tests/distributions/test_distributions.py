@@ -366,3 +366,10 @@ def test_what_is_made_of_another_distribution_says_of_which(made):
     wide = made.expand((3, 2))
     assert wide.sample((4,)).shape == (4, 3, 2) and wide.mean.shape == (3, 2)
     np.testing.assert_allclose(wide.log_prob(value).numpy(), np.broadcast_to(made.log_prob(value).numpy(), (3, 2)))
+
+
+def test_the_divergence_of_half_normals_is_an_integral():
+    p, q, x = D.HalfNormal(t(1.0)[0]), D.HalfNormal(t(2.0)[0]), torch.tensor(np.linspace(0, 20, 20001))
+    density = p.log_prob(x).exp().numpy()
+    expected = np.trapezoid(density * (p.log_prob(x) - q.log_prob(x)).numpy(), x.numpy())
+    assert D.kl_divergence(p, q).item() == pytest.approx(expected, rel=1e-4)
