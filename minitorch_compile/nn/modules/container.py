@@ -36,7 +36,7 @@ class _Listed(Module):
 
     def _of_items(self, items: dict[str, Any]) -> Any:
         """A container of the same class with some of the modules."""
-        return type(self)(items.values())  # type: ignore[call-arg]
+        return type(self)(items.values())
 
     def __setitem__(self, index: int, module: Module) -> None:
         setattr(self, self._name_at(index), module)

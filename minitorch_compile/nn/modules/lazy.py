@@ -116,7 +116,7 @@ class _LazyConv(_LazyLayer):
         device: Any = None,
         dtype: Any = None,
     ) -> None:
-        super().__init__(0, 0, kernel_size, stride, padding, dilation, groups, False, padding_mode, device, dtype)  # type: ignore[call-arg]
+        super().__init__(0, 0, kernel_size, stride, padding, dilation, groups, False, padding_mode, device, dtype)
         self._expect_weights(out_channels, bias, dtype)
 
     def _expect_weights(self, out_channels: int, bias: bool, dtype: Any) -> None:
@@ -179,7 +179,7 @@ class _LazyConvTranspose(_LazyConv):
         dtype: Any = None,
     ) -> None:
         window = (kernel_size, stride, padding, output_padding)
-        super(_LazyConv, self).__init__(0, 0, *window, groups, False, dilation, padding_mode, device, dtype)  # type: ignore[call-arg]
+        super(_LazyConv, self).__init__(0, 0, *window, groups, False, dilation, padding_mode, device, dtype)
         self._expect_weights(out_channels, bias, dtype)
 
 
