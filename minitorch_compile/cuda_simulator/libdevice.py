@@ -22,6 +22,7 @@ def vanishing(function: Callable[[Value], Value]) -> Callable[[Value], Value]:
 
 LIBDEVICE: dict[str, Callable[..., Value]] = {
     "erfcx": special.erfcx, "erfinv": special.erfinv, "normcdfinv": special.ndtri,
+    "nextafter": np.nextafter, "nextafterf": np.nextafter,
     "j0": vanishing(special.j0), "j1": vanishing(special.j1), "y0": vanishing(special.y0), "y1": vanishing(special.y1),
 }  # fmt: skip
 

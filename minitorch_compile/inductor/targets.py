@@ -167,9 +167,9 @@ class CudaTarget(Target):
 
     @property
     def missing(self) -> frozenset[str]:
-        from minitorch_compile.inductor.codegen.cuda.spelling import SPECIAL_FUNCTIONS
+        from minitorch_compile.inductor.codegen.cuda.spelling import SERIES_FUNCTIONS, SPECIAL_FUNCTIONS
 
-        return SERIES - SPECIAL_FUNCTIONS
+        return SERIES - SPECIAL_FUNCTIONS - SERIES_FUNCTIONS
 
     def compile(self, graph: LoopGraph, options: Options = DEFAULTS) -> Compiled:
         if not self.simulated:

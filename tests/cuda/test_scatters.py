@@ -77,6 +77,15 @@ def test_extremes_of_floats_keep_nan() -> None:
     assert there.isnan().tolist() == here.isnan().tolist() == [False, True] and there[0] == 3
 
 
+@pytest.mark.parametrize("reduce", ["amax", "amin", "prod"])
+def test_floats_are_swapped_in_all_at_once(reduce: str, gpus: Runtime) -> None:
+    index, values = torch.arange(90) * 7 % 4, torch.linspace(-1.5, 1.5, 90)
+    for x in (torch.tensor([0.5, -2.0, 1.0, float("nan")]), torch.ones(4, dtype=torch.float64)):
+        here, there = both(lambda x, i, v: x.scatter_reduce(0, i, v, reduce), x, index, values.to(x.dtype))
+        assert torch.allclose(here, there, rtol=1e-5, equal_nan=True)
+    assert "cuda.atomic.cas" in sources(gpus) and "in_turns" not in sources(gpus)
+
+
 def test_an_index_out_of_range_is_an_error_and_nothing_is_written() -> None:
     x = torch.zeros(3, device="cuda")
     with pytest.raises(IndexError, match="3 is out of bounds"):

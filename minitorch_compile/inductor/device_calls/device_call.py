@@ -224,8 +224,8 @@ def kinds_of(kernel: LiftedKernel) -> list[str]:
     """The kinds of its parameters."""
     elements = {name: b.dtype for name, b in zip(kernel.source.names, kernel.source.buffers)}
     pointers = [memory_dtype(dtype).name for dtype in elements.values()]
-    if kernel.changed_atomically:
-        pointers[-1] = array_of(pointers[-1])
+    if kernel.changed_as is not None:
+        pointers[-1] = array_of(kernel.changed_as.name)
     numbers = [f"={dtype.name}" for _, dtype in kernel.numbers.values()]
     status = [STATUS] if kernel.source.uses_status else []
     return [*pointers, *[SIZE] * len(kernel.source.sizes), *numbers, *status]
@@ -260,6 +260,8 @@ def prepared_launch(
     buffers = list(dict(zip(source.names, source.buffers)).values())
     blocks = source.extent if kernel.per_block else -(-source.extent // launcher.threads)
     reaches = [(buffer.length, memory_dtype(buffer.dtype)) for buffer in buffers]
+    if kernel.changed_as is not None:
+        reaches[-1] = reaches[-1][0], kernel.changed_as.numpy
     reaches += [(STATUS_BYTES // 8, np.dtype(np.int64))] if source.uses_status else []
     numbers = [*source.sizes.values(), *(_left_open(value, opened) for value, _ in kernel.numbers.values())]
     launch = compile(kernel)(max(1, min(blocks, launcher.most_blocks)), reaches, numbers)

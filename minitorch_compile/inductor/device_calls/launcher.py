@@ -42,6 +42,7 @@ from minitorch_compile.inductor.codegen.cuda import (
     half_floats,
     philox,
     reductions,
+    series,
     special_functions,
 )
 

@@ -49,12 +49,13 @@ class PointerSpelling(CudaSpelling):
 class LiftedKernel:
     """A kernel, and the numbers that it is called with beside its sizes.
 
-    `changed_atomically`: its one output is an array of Numba's, as atomic operations want it, and the last pointer.
+    `changed_as`: its one output is an array of Numba's, as atomic operations want it, of elements of this dtype, and
+    the last pointer.
     """
 
     source: KernelSource
     numbers: dict[str, tuple[Number, dtype]]
-    changed_atomically: bool = False
+    changed_as: dtype | None = None
 
     @property
     def per_block(self) -> bool:

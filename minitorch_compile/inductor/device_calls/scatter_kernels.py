@@ -2,11 +2,13 @@
 
 Which kernels that takes depends on how they combine, and on what the device can do in one step:
 
-- sums, and extremes of whole numbers: the places are filled, then every thread adds its value atomically. Sums of
-  floats depend on the order then, in their last bits.
+- all that the device can combine or swap (numbers of four and eight bytes): the places are filled, then every thread
+  combines its value atomically. Where there is no instruction for that, it computes what is to be there, and swaps
+  it in unless another thread came first: then it tries again. Sums and products of floats depend on the order, in
+  their last bits.
 - stored values: each place finds out which value stays, the last one, and then fetches it.
-- everything else, and all sums of floats under `use_deterministic_algorithms`: values that can't meet, as the columns
-  of an embedding, have a thread each; those that can, come to it one after the other.
+- everything else, and sums and products of floats under `use_deterministic_algorithms`: values that can't meet, as
+  the columns of an embedding, have a thread each; those that can, come to it one after the other.
 
 >>> from minitorch_compile.inductor.ir.buffer import Buffer
 >>> from minitorch_compile.inductor.schedule.group import Group
@@ -60,6 +62,7 @@ from minitorch_compile.tensor.memory.strides import numel
 from minitorch_compile.tensor.numerics.dtype import dtype, float32, float64, int32, int64
 
 INTEGERS, FLOATS = (int32, int64), (float32, float64)  # that the device changes in one step
+SWAPPED_AS = {float32: int32, float64: int64}
 ATOMIC = {"sum": "add", "amax": "max", "amin": "min"}
 
 
@@ -78,12 +81,17 @@ def scatter_kernels(group: Group, internal: frozenset[Buffer], deterministic: bo
 def is_atomic(combine: str, element: dtype, deterministic: bool) -> bool:
     """Whether the device combines such elements in one step, in any order.
 
-    >>> is_atomic("sum", float32, False), is_atomic("sum", float32, True), is_atomic("amax", float32, False)
-    (True, False, False)
+    >>> is_atomic("sum", float32, False), is_atomic("sum", float32, True), is_atomic("amax", float32, True)
+    (True, False, True)
     """
     if element in INTEGERS:
-        return combine in ATOMIC
-    return combine == "sum" and element in FLOATS and not deterministic  # atomic extremes of floats skip NaN
+        return True
+    return element in FLOATS and (combine in ("amax", "amin") or not deterministic)
+
+
+def has_instruction(combine: str, element: dtype) -> bool:
+    """Whether an instruction combines such elements; those for extremes of floats skip NaN."""
+    return combine == "sum" or (combine in ATOMIC and element in INTEGERS)
 
 
 def _kernel_of(loop: Loop, internal: frozenset[Buffer]) -> LiftedKernel:
@@ -96,7 +104,7 @@ def _scattering(scatter: Scatter, internal: frozenset[Buffer], atomic: bool) -> 
     writer = ScatterWriter(Group.of(alone), internal, atomic)
     source = writer.write()
     source.sizes = writer.sizes
-    return LiftedKernel(source, writer.numbers, changed_atomically=atomic)
+    return LiftedKernel(source, writer.numbers, writer.changed_as)
 
 
 def _kernels_that_store(scatter: Scatter, internal: frozenset[Buffer]) -> list[LiftedKernel]:
@@ -125,6 +133,10 @@ class ScatterWriter(LiftedKernelWriter):
     def __init__(self, group: Group, internal: frozenset[Buffer], atomic: bool) -> None:
         super().__init__(group, internal)
         self.atomic = atomic
+        (member,) = group.members
+        element, combine = member.loop.buffer.dtype, getattr(member.loop, "combine", "")
+        self.by_instruction = has_instruction(combine, element)
+        self.changed_as = None if not atomic else element if self.by_instruction else SWAPPED_AS.get(element, element)
 
     def write(self) -> KernelSource:
         (member,) = self.group.members
@@ -148,6 +160,9 @@ class ScatterWriter(LiftedKernelWriter):
     def combine(self, scatter: Scatter, value: Value, position: Position) -> None:
         place = self.text_of(scatter.buffer.address(scatter.target(self, position)))
         pointer, element = self.pointers[scatter.buffer], scatter.buffer.dtype
+        if self.atomic and not self.by_instruction:
+            self.swap(pointer, place, element, value, COMBINING[scatter.combine])
+            return
         if self.atomic:
             self.block.store(f"cuda.atomic.{ATOMIC[scatter.combine]}({pointer}, {place}, {value.name})")
             return
@@ -155,6 +170,22 @@ class ScatterWriter(LiftedKernelWriter):
         self.block.add(f"{old} = {self.spelling.load(pointer, place, element)}")
         value = self.apply(COMBINING[scatter.combine], Value(old, element, self.block), value)
         self.block.store(self.spelling.store(pointer, place, value.name, element))
+
+    def swap(self, pointer: str, place: str, element: dtype, value: Value, prim: str) -> None:
+        """What is there combined with the value, until nobody else has changed it meanwhile."""
+        index, seen, before, new = (self.fresh() for _ in range(4))
+        bits = SWAPPED_AS.get(element, element).name
+        number = f"special_functions.{element.name}_of_bits({before})" if element in SWAPPED_AS else before
+        combined = self.spelling.apply(prim, element, [number, value.name])
+        stored = f"special_functions.bits_of_{element.name}({combined})" if element in SWAPPED_AS else combined
+        self.block.add(f"{index} = {place}")
+        self.block.add(f"{seen} = cuda.atomic.cas({pointer}, {index}, {bits}(0), {bits}(0))")  # a read, in one step
+        self.block.add(f"{before} = {bits}(~{seen})")
+        self.enter(f"while {before} != {seen}:")
+        self.block.add(f"{before} = {seen}")
+        self.block.add(f"{new} = {bits}({stored})")
+        self.block.add(f"{seen} = cuda.atomic.cas({pointer}, {index}, {before}, {new})")
+        self.leave()
 
 
 def axes_that_stay(scatter: Scatter, axes: Axes) -> list[Axis]:

@@ -59,6 +59,16 @@ def truncated_remainder(x, y):
     return rest - y if rest != 0 and (rest < 0) != (x < 0) else rest
 
 
+@computes("gcd", FOR_INTEGERS)
+def greatest_common_divisor(x, y):
+    """The largest number that divides both, by Euclid's algorithm; not negative."""
+    while y != 0:
+        rest = x % y
+        x = y
+        y = rest
+    return abs(x)
+
+
 @computes("pow", FOR_INTEGERS)
 def integer_power(x, y):
     """x multiplied y times, by repeated squaring; 0 for a negative y (prims.pow refuses those)."""

@@ -61,7 +61,6 @@ runs_as_it_is(
     prims.svd,
     because="an algorithm of LAPACK, which works on whole matrices step by step",
 )
-runs_as_it_is(prims.gcd, because="Euclid's algorithm takes a number of steps that depends on the data")
 runs_as_it_is(prims.nextafter, prims.view_element_type, because="kernels do not look at the bits of numbers")
 runs_as_it_is(prims.sort, because="what it compares depends on the data")
 

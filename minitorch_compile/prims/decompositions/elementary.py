@@ -387,6 +387,6 @@ def _(a: Tensor, b: Tensor) -> Tensor:
 
 @elementwise(ops.lcm)
 def _(a: Tensor, b: Tensor) -> Tensor:
-    """|a / gcd(a, b) * b|: the quotient first, so that no product overflows unless the result does."""
+    """|a / gcd(a, b)| |b|: the quotient first, so that no product overflows unless the result does."""
     divisor = prims.maximum(prims.gcd(a, b), number_like(a, 1))
-    return prims.abs(prims.mul(prims.div(a, divisor), b))
+    return prims.mul(prims.abs(prims.div(a, divisor)), prims.abs(b))

@@ -24,59 +24,39 @@ from minitorch_compile.inductor.kernels import portable_functions
 NO_FRACTION = 2.0**52  # from here on, a float64 is a whole number
 
 
-@cuda.jit(device=True)
-def exp(x):
-    return math.exp(x)
+def of_one(function):
+    """A device function that is a function of one number, as Numba or libdevice has it."""
+
+    @cuda.jit(device=True)
+    def call(x):
+        return function(x)
+
+    return call
 
 
-@cuda.jit(device=True)
-def expm1(x):
-    return math.expm1(x)
+def of_two(function):
+    """Likewise, of two numbers."""
+
+    @cuda.jit(device=True)
+    def call(x, y):
+        return function(x, y)
+
+    return call
 
 
-@cuda.jit(device=True)
-def log(x):
-    return math.log(x)
+def of_float64(function):
+    """Likewise, of one number that it wants as a float64."""
+
+    @cuda.jit(device=True)
+    def call(x):
+        return function(np.float64(x))
+
+    return call
 
 
-@cuda.jit(device=True)
-def log1p(x):
-    return math.log1p(x)
-
-
-@cuda.jit(device=True)
-def square_root(x):
-    return math.sqrt(x)
-
-
-@cuda.jit(device=True)
-def sin(x):
-    return math.sin(x)
-
-
-@cuda.jit(device=True)
-def cos(x):
-    return math.cos(x)
-
-
-@cuda.jit(device=True)
-def tanh(x):
-    return math.tanh(x)
-
-
-@cuda.jit(device=True)
-def erf(x):
-    return math.erf(x)
-
-
-@cuda.jit(device=True)
-def power(x, y):
-    return math.pow(x, y)
-
-
-@cuda.jit(device=True)
-def atan2(y, x):
-    return math.atan2(y, x)
+exp, expm1, log, log1p, square_root = map(of_one, (math.exp, math.expm1, math.log, math.log1p, math.sqrt))
+sin, cos, tanh, erf = map(of_one, (math.sin, math.cos, math.tanh, math.erf))
+power, atan2, truncated_float_remainder = map(of_two, (math.pow, math.atan2, math.fmod))
 
 
 @cuda.jit(device=True)
@@ -126,11 +106,6 @@ def round_half_even(x):
     number = np.float64(x)
     shift = 1.5 * NO_FRACTION
     return math.copysign((number + shift) - shift, number) if abs(number) < NO_FRACTION / 2 else number
-
-
-@cuda.jit(device=True)
-def truncated_float_remainder(x, y):
-    return math.fmod(x, y)
 
 
 @cuda.jit(device=True)

@@ -19,54 +19,29 @@ import numpy as np
 from numba import cuda
 from numba.cuda import libdevice
 
-from minitorch_compile.inductor.codegen.cuda.device_functions import trunc
+from minitorch_compile.inductor.codegen.cuda.device_functions import of_float64, of_one, of_two, trunc
 
 LARGE = 10.0  # from here on, six terms of digamma's series give all digits of a float64
 
 
-@cuda.jit(device=True)
-def erfc(x):
-    return math.erfc(x)
+def nan_at_infinity(function):
+    """One of libdevice's Bessel functions, as PyTorch has it."""
+
+    @cuda.jit(device=True)
+    def call(x):
+        return math.nan if math.isinf(x) else function(np.float64(x))
+
+    return call
 
 
-@cuda.jit(device=True)
-def lgamma(x):
-    return math.lgamma(x)
-
-
-@cuda.jit(device=True)
-def erfcx(x):
-    return libdevice.erfcx(np.float64(x))
-
-
-@cuda.jit(device=True)
-def erf_inv(x):
-    return libdevice.erfinv(np.float64(x))
-
-
-@cuda.jit(device=True)
-def ndtri(x):
-    return libdevice.normcdfinv(np.float64(x))
-
-
-@cuda.jit(device=True)
-def bessel_j0(x):
-    return math.nan if math.isinf(x) else libdevice.j0(np.float64(x))
-
-
-@cuda.jit(device=True)
-def bessel_j1(x):
-    return math.nan if math.isinf(x) else libdevice.j1(np.float64(x))
-
-
-@cuda.jit(device=True)
-def bessel_y0(x):
-    return math.nan if math.isinf(x) else libdevice.y0(np.float64(x))
-
-
-@cuda.jit(device=True)
-def bessel_y1(x):
-    return math.nan if math.isinf(x) else libdevice.y1(np.float64(x))
+erfc, lgamma = map(of_one, (math.erfc, math.lgamma))
+erfcx, erf_inv, ndtri = map(of_float64, (libdevice.erfcx, libdevice.erfinv, libdevice.normcdfinv))
+bessel_j0, bessel_j1 = map(nan_at_infinity, (libdevice.j0, libdevice.j1))
+bessel_y0, bessel_y1 = map(nan_at_infinity, (libdevice.y0, libdevice.y1))
+# The bits of floats as integers, which is what the device compares and swaps; and back.
+bits_of_float32, bits_of_float64 = map(of_one, (libdevice.float_as_int, libdevice.double_as_longlong))
+float32_of_bits, float64_of_bits = map(of_one, (libdevice.int_as_float, libdevice.longlong_as_double))
+next_float32, next_float64 = map(of_two, (libdevice.nextafterf, libdevice.nextafter))
 
 
 @cuda.jit(device=True)

@@ -30,6 +30,11 @@ INTEGER_FUNCTIONS = {prim: f"device_functions.{name}" for prim, name in FOR_INTE
 }  # fmt: skip
 
 
+# Those of `series.py`.
+SERIES_FUNCTIONS = frozenset({"airy_ai", "igamma", "igammac", "zeta"}) | {
+    f"bessel_{kind}" for kind in ("i0e", "i1e", "k0e", "k1e")
+}
+
 # Those of `complex_functions.py`.
 COMPLEX_FUNCTIONS = {
     "abs": "absolute", "div": "quotient", "exp": "exp", "expm1": "expm1", "log": "log", "log1p": "log1p",
@@ -77,6 +82,10 @@ class CudaSpelling(CpuSpelling):
             return f"{self.constant(1, dtype)} / {self._float('sqrt', dtype, operands)}"
         if prim in SPECIAL_FUNCTIONS:
             return f"{dtype.name}(special_functions.{prim}({operands[0]}))"
+        if prim in SERIES_FUNCTIONS:
+            return f"{dtype.name}(series.{prim}({', '.join(operands)}))"
+        if prim == "nextafter":
+            return f"special_functions.next_{dtype.name}({', '.join(operands)})"
         return f"{dtype.name}(device_functions.{FUNCTIONS[prim]}({', '.join(operands)}))"
 
     def _integer(self, prim: str, operands: list[str]) -> str:
