@@ -24,7 +24,7 @@ from typing import Any
 from minitorch_compile import logs
 from minitorch_compile.fx import Graph, GraphModule, Node
 from minitorch_compile.fx.size_nodes import has_plain_calls
-from minitorch_compile.symbolic import Symbol, SymInt
+from minitorch_compile.symbolic import SizeFloat, SymInt
 from minitorch_compile.tensor.memory.size import Size
 from minitorch_compile.tensor.memory.storage import Storage
 from minitorch_compile.tensor.tensor_base import TensorBase, fake_like
@@ -32,6 +32,8 @@ from minitorch_compile.tensor.tensor_base import TensorBase, fake_like
 Compiled = Callable[..., Any]
 Backend = Callable[[GraphModule, list[Any]], Compiled]
 
+SIZES = (SymInt, SizeFloat)
+Values = Mapping[Any, Any]
 MOST_VERSIONS = 32  # beyond that, the oldest is forgotten
 log = logs.artifact("dynamic")
 
@@ -55,9 +57,9 @@ class SpecializedGraphs:
         self.backend = backend
         self.graph = graph
         self.example_inputs = list(example_inputs)
-        self._sizes = [i for i, x in enumerate(example_inputs) if isinstance(x, SymInt)]
-        self._tensors = [i for i, x in enumerate(example_inputs) if not isinstance(x, SymInt)]
-        self._versions: OrderedDict[tuple[int, ...], Compiled] = OrderedDict()
+        self._sizes = [i for i, x in enumerate(example_inputs) if isinstance(x, SIZES)]
+        self._tensors = [i for i, x in enumerate(example_inputs) if not isinstance(x, SIZES)]
+        self._versions: OrderedDict[tuple[float, ...], Compiled] = OrderedDict()
         self._lock = threading.Lock()
 
     def __call__(self, *arguments: Any) -> Any:
@@ -67,7 +69,7 @@ class SpecializedGraphs:
             version = self._compiled(sizes)
         return version(*[arguments[i] for i in self._tensors])
 
-    def _compiled(self, sizes: tuple[int, ...]) -> Compiled:
+    def _compiled(self, sizes: tuple[float, ...]) -> Compiled:
         with self._lock:
             if sizes not in self._versions:
                 values = self._values(sizes)
@@ -80,32 +82,34 @@ class SpecializedGraphs:
                 self._versions[sizes] = self.backend(*with_sizes(self.graph, self.example_inputs, values))
             return self._versions[sizes]
 
-    def _values(self, sizes: tuple[int, ...]) -> dict[Symbol, int]:
-        symbols = [self.example_inputs[i].expression.only_symbol for i in self._sizes]
-        return {symbol: size for symbol, size in zip(symbols, sizes, strict=True) if symbol is not None}
+    def _values(self, sizes: tuple[float, ...]) -> Values:
+        """By the symbols, and by the texts of floats."""
+        examples = [self.example_inputs[i] for i in self._sizes]
+        names = [x.text if isinstance(x, SizeFloat) else x.expression.only_symbol for x in examples]
+        return {name: size for name, size in zip(names, sizes, strict=True) if name is not None}
 
 
 def with_sizes(
-    module: GraphModule, example_inputs: Sequence[Any], values: Mapping[Symbol, int]
+    module: GraphModule, example_inputs: Sequence[Any], values: Values
 ) -> tuple[GraphModule, list[TensorBase]]:
     """The graph and its example inputs with numbers for the unknown sizes, which are no inputs any more."""
     known = _KnownSizes(values)
     graph, counterpart = Graph(), dict[Node, Any]()
     for node in module.graph.nodes:
         value = node.meta.get("val")
-        if isinstance(value, SymInt):
+        if isinstance(value, SIZES):
             counterpart[node] = known.of(value)
             continue
         made = counterpart[node] = graph.node_copy(node, counterpart.__getitem__)
         made.meta = {**node.meta, "val": known.of(value)} if "val" in node.meta else dict(node.meta)
-    examples = [known.of(x) for x in example_inputs if not isinstance(x, SymInt)]
+    examples = [known.of(x) for x in example_inputs if not isinstance(x, SIZES)]
     return GraphModule(module.attributes, graph, class_name=module.class_name), examples
 
 
 class _KnownSizes:
     """Puts numbers in for symbols. Fakes that share a storage share one afterwards."""
 
-    def __init__(self, values: Mapping[Symbol, int]) -> None:
+    def __init__(self, values: Values) -> None:
         self.values = values
         self._storages: dict[int, tuple[Storage, Storage]] = {}
 
@@ -113,6 +117,8 @@ class _KnownSizes:
         """A size, a fake tensor or a nesting of them, without unknown sizes."""
         if isinstance(value, SymInt):
             return value.expression.evaluate(self.values)
+        if isinstance(value, SizeFloat):
+            return self.values[value.text]
         if isinstance(value, TensorBase):
             return self._tensor(value)
         if type(value) in (tuple, list, Size):

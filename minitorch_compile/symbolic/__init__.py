@@ -19,7 +19,7 @@ from minitorch_compile.symbolic.shape_env import (
     GuardOnDataDependentSymNode,
     ShapeEnv,
 )
-from minitorch_compile.symbolic.sym_float import Assumptions, SymFloat
+from minitorch_compile.symbolic.sym_float import Assumptions, SizeFloat, SymFloat
 from minitorch_compile.symbolic.sym_functions import (
     SymBool,
     sym_float,
@@ -56,6 +56,7 @@ __all__ = [
     "Range",
     "Relation",
     "ShapeEnv",
+    "SizeFloat",
     "SymBool",
     "SymFloat",
     "SymInt",

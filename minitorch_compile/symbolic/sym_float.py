@@ -199,6 +199,12 @@ class SymFloat:
     __floordiv__, __rfloordiv__ = _on_number("__floordiv__"), _on_number("__rfloordiv__")
 
 
+class SizeFloat(SymFloat):
+    """A float that is computed from sizes alone: known where they are."""
+
+    __slots__ = ()
+
+
 def _ordered(self: Any, other: Any, reflected: bool) -> tuple[Any, Any]:
     return (other, self) if reflected else (self, other)
 

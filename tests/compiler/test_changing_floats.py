@@ -139,6 +139,27 @@ def test_a_number_that_becomes_whole_and_a_size_that_changes():
     assert versions(lambda x, a: x * a + x.shape[0] * 0.5, calls, "aot_eager")[0] <= 4
 
 
+def test_a_float_of_sizes_is_known_where_they_are():
+    with logs.capture("dynamic") as records:
+        compiled = torch.compile(lambda x: x / math.sqrt(x.shape[0]), dynamic=True)
+        assert [compiled(torch.ones(n))[0].item() for n in (4, 16, 4)] == [0.5, 0.25, 0.5]
+    texts = [record.text for record in records]
+    assert sum("sqrt(x.sizes[0]) = " in text for text in texts) == 2
+    assert not any(text.startswith("version") for text in texts)
+
+
+def test_a_float_of_a_count_is_not():
+    with logs.capture("dynamic") as records:
+        compiled = torch.compile(lambda x, n: x * (n / 4), dynamic=True)
+        assert [compiled(torch.ones(1), n).item() for n in (2, 3, 5)] == [0.5, 0.75, 1.25]
+    assert sum(record.text.startswith(("version", "compiling")) for record in records) == 1
+
+
+def test_beside_numbers_that_only_the_data_tell():
+    calls = [(torch.ones(3), a) for a in RATES]
+    assert versions(lambda x, a: x * x.sum().item() * a + a, calls, "inductor", fullgraph=True, dynamic=True)[0] == 1
+
+
 def test_transforms_inside():
     def function(x, a):
         return torch.vmap(lambda row: row * a + a)(x), torch.func.grad(lambda q: (q.sin() * a).sum())(x)

@@ -35,15 +35,7 @@ def collecting() -> Iterator[None]:
     gc.unfreeze()
 
 
-# What a break leaves in generated frames lives until the resume function returns, so its __del__ may run later than
-# plainly; whether a collection of garbage hides that is chance.
-LATE_ENDS = (143,)
-
-
-@pytest.mark.parametrize(
-    "seed",
-    [pytest.param(n, marks=pytest.mark.xfail(strict=False) if n in LATE_ENDS else ()) for n in range(PROGRAMS)],
-)
+@pytest.mark.parametrize("seed", range(PROGRAMS))
 def test_a_random_program(seed: int) -> None:
     set_garbage_aside()
     source = program_of(seed)

@@ -29,7 +29,7 @@ from minitorch_compile.dynamo.variables.base import Value
 from minitorch_compile.dynamo.variables.tensors.numbers import ExpressionSource, NumberVariable
 from minitorch_compile.dynamo.variables.tracer import Output
 from minitorch_compile.fx import Node
-from minitorch_compile.symbolic import Assumptions, SymFloat
+from minitorch_compile.symbolic import Assumptions, SizeFloat, SymFloat
 
 
 class GuardedFloats(Assumptions):
@@ -46,7 +46,7 @@ class GuardedFloats(Assumptions):
         name = number.source.name()
         self.numbers[name] = number
         self.know(name, number.seen)
-        return SymFloat(name, self)
+        return (SizeFloat if number.of_sizes else SymFloat)(name, self)
 
     def assume(self, condition: str) -> None:
         source = next(number.source for name, number in self.numbers.items() if name in condition)

@@ -53,12 +53,14 @@ class NumberVariable(ConstantVariable):
         source: Source | None,
         inputs: Iterable[tuple[str, float]] | None = None,
         changing: bool = False,
+        of_sizes: bool = False,
     ) -> None:
         VariableTracker.__init__(self, source)
         self.output = output
         self.seen = seen
         self.pinned = False
         self.changing = changing  # it is computed from numbers that changed between calls
+        self.of_sizes = of_sizes  # and these are sizes of tensors
         # The paths of the numbers that it is computed from: if they change, they need not be pinned again.
         self.inputs = frozenset([(source.name(), seen)] if inputs is None and source is not None else inputs or ())
 
@@ -172,10 +174,11 @@ def _expression(
         output.guards.add(guards.type_is(source, type(seen), output.names))
     numbers = [part for part in parts if isinstance(part, NumberVariable)]
     changing = any(number.changing for number in numbers)
+    of_sizes = all(number.of_sizes for number in numbers if number.changing)
     if changing and type(seen) is int and seen not in (0, 1):
         return output.from_python(output.sizes.number(seen, source)).realize()
     inputs = {pair for number in numbers for pair in number.inputs}
-    return NumberVariable(output, seen, source, inputs, changing)
+    return NumberVariable(output, seen, source, inputs, changing, of_sizes)
 
 
 def comparison(op: str, left: VariableTracker, right: VariableTracker) -> ConstantVariable | None:

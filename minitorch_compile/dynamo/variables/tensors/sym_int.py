@@ -45,7 +45,8 @@ class SymIntVariable(NumberVariable):
         self.number = number
         self.is_unbacked = number.env.is_unbacked(number.expression)
         seen, source = (None, None) if self.is_unbacked else (number.hint, self._source_of(output, number))
-        super().__init__(output, seen, source, inputs=(), changing=True)
+        of_sizes = all(symbol.is_size for symbol in number.expression.symbols)
+        super().__init__(output, seen, source, inputs=(), changing=True, of_sizes=of_sizes)
 
     @staticmethod
     def _source_of(output: Output, number: SymInt) -> Source:
