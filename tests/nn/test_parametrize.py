@@ -217,3 +217,80 @@ def test_skip_init_leaves_the_random_stream_alone():
     assert torch.rand(3).tolist() == expected
     with pytest.raises(RuntimeError, match="Expected a Module; got"):
         nn.utils.skip_init(dict)
+
+
+class Halves(nn.Module):
+    def forward(self, x):
+        return 2.0 * x
+
+    def right_inverse(self, x):
+        return 0.5 * x
+
+
+class Outer(nn.Module):
+    """A matrix of rank one from two vectors."""
+
+    def forward(self, x, y):
+        return x.unsqueeze(-1) @ y.unsqueeze(-2)
+
+    def right_inverse(self, matrix):
+        return matrix.sum(1), matrix[0]
+
+
+def test_a_later_parametrization_changes_the_value_though_it_has_an_inverse():
+    module = parametrize.register_parametrization(nn.Linear(3, 3), "weight", Outer())
+    before = module.weight.clone()
+    parametrize.register_parametrization(module, "weight", Halves())
+    assert torch.equal(module.weight, 2.0 * before)
+
+
+def test_an_inverse_that_is_not_there_is_asked_for_at_an_assignment_only():
+    class Unknown(Halves):
+        def right_inverse(self, x):
+            raise NotImplementedError("no")
+
+    module = parametrize.register_parametrization(nn.Linear(2, 2), "weight", Unknown())
+    with pytest.raises(NotImplementedError):
+        module.weight = torch.ones(2, 2)
+
+
+@pytest.mark.parametrize(
+    ("inverse", "first", "later"),
+    [
+        (lambda x: None, "must return a Tensor or a Sequence", "right_inverse must return a tensor"),
+        (lambda x: (x, 2), "element 1 of the sequence with type int", "right_inverse must return a tensor"),
+        (lambda x: x.bool(), "may not change the dtype", "must have the same dtype"),
+        (lambda x: x[:1], "may not change the shape", "must have the same shape"),
+    ],
+)
+def test_what_an_inverse_gives_is_checked(inverse, first, later):
+    class Wrong(nn.Module):
+        def forward(self, x):
+            return x
+
+        def right_inverse(self, x):
+            return inverse(x)
+
+    with pytest.raises(ValueError, match=first):
+        parametrize.register_parametrization(nn.Linear(3, 2), "weight", Wrong())
+    module = parametrize.register_parametrization(nn.Linear(3, 2), "weight", Halves())
+    with pytest.raises(ValueError, match=later):
+        parametrize.register_parametrization(module, "weight", Wrong())
+
+
+def test_an_orthogonal_weight_may_be_assigned_one_of_its_shape():
+    module = nn.utils.parametrizations.orthogonal(nn.Linear(3, 4))
+    with pytest.raises(ValueError, match="matrices of shape"):
+        module.weight = torch.ones(5, 5)
+    fixed = nn.utils.parametrizations.orthogonal(nn.Linear(3, 3), use_trivialization=False)
+    torch.testing.assert_close(fixed.weight @ fixed.weight.T, torch.eye(3))
+
+
+@pytest.mark.parametrize("parametrization", [Halves(), Outer()])
+def test_parametrizations_move_to_another_module_with_what_they_hold(parametrization):
+    source = parametrize.register_parametrization(nn.Linear(3, 3), "weight", parametrization)
+    target = parametrize.transfer_parametrizations_and_params(source, nn.Linear(3, 3))
+    assert torch.equal(target.weight, source.weight)
+    assert [*target.state_dict()] == [*source.state_dict()]
+    bare = nn.Linear(3, 3)
+    assert parametrize.transfer_parametrizations_and_params(bare, target) is target

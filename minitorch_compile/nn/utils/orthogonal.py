@@ -73,7 +73,11 @@ class _Orthogonal(Module):
 
     @no_grad()
     def right_inverse(self, q: Any) -> Any:
-        """Moves the base to q, made orthogonal. NotImplementedError without a base."""
+        """Moves the base to q, made orthogonal. ValueError for another shape, NotImplementedError without a base."""
+        if q.shape != self.shape:
+            raise ValueError(
+                f"Expected a matrix or batch of matrices of shape {self.shape}. Got a tensor of shape {q.shape}."
+            )
         if self.base is None:
             raise NotImplementedError(
                 "It is not possible to assign to an orthogonal parametrization when use_trivialization=False."

@@ -20,6 +20,7 @@ ParametrizedLinear(
 
 from __future__ import annotations
 
+import contextlib
 import copy
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -59,8 +60,10 @@ class ParametrizationList(ModuleList):
     def __init__(self, modules: Sequence[Module], original: Any, unsafe: bool = False) -> None:
         super().__init__(modules)
         self.unsafe = unsafe
+        before = original.detach()  # with its sizes, which the inverse may change
         with no_grad():
             values = self._inverse(original)
+        _check_originals(values, original)
         self.is_tensor = isinstance(values, Tensor)
         self.ntensors = 1 if self.is_tensor else len(values)
         if self.is_tensor:
@@ -72,17 +75,21 @@ class ParametrizationList(ModuleList):
             for i, value in enumerate(values):
                 _register(self, f"original{i}", _like(original, value))
         if not unsafe:
-            _check_alike("parametrized", self(), "unparametrized", original)
+            _check_alike("parametrized", self(), "unparametrized", before)
 
     def _inverse(self, value: Any) -> Any:
-        """The originals that give a value; the value itself where no inverse is defined."""
+        """The originals that give a value; the value itself where no inverse is defined, or it can't be computed."""
         for module in reversed(list(self)):
             if hasattr(module, "right_inverse"):
-                value = module.right_inverse(value)
+                with contextlib.suppress(NotImplementedError):
+                    value = module.right_inverse(value)
         return value
 
     def _originals(self) -> list[Any]:
-        return [self.original] if self.is_tensor else [getattr(self, f"original{i}") for i in range(self.ntensors)]
+        return [getattr(self, name) for name in self._original_names()]
+
+    def _original_names(self) -> list[str]:
+        return ["original"] if self.is_tensor else [f"original{i}" for i in range(self.ntensors)]
 
     def right_inverse(self, value: Tensor) -> None:
         """Sets the originals so that the parametrized tensor becomes `value`. RuntimeError if there is no inverse."""
@@ -90,7 +97,9 @@ class ParametrizationList(ModuleList):
             if not hasattr(module, "right_inverse"):
                 raise RuntimeError(f"parametrization {type(module).__name__} does not implement right_inverse.")
         with no_grad():
-            values = self._inverse(value)
+            values: Any = value
+            for module in reversed(list(self)):
+                values = module.right_inverse(values)
             for original, new in zip(self._originals(), [values] if self.is_tensor else values, strict=True):
                 _set(original, new)
 
@@ -122,6 +131,39 @@ def _register(module: Module, name: str, tensor: Any) -> None:
         module.register_parameter(name, tensor)
     else:
         module.register_buffer(name, tensor)
+
+
+def _check_originals(values: Any, original: Any) -> None:
+    """ValueError unless `right_inverse` of a first parametrization gave a tensor of the dtype, or several tensors."""
+    if isinstance(values, Tensor):
+        if values.dtype != original.dtype:
+            raise ValueError(
+                "When `right_inverse` outputs one tensor, it may not change the dtype.\n"
+                f"original.dtype: {original.dtype}\nright_inverse(original).dtype: {values.dtype}"
+            )
+        return
+    expected = "'right_inverse' must return a Tensor or a Sequence of tensors (list, tuple...)."
+    if not isinstance(values, Sequence):
+        raise ValueError(f"{expected} Got {type(values).__name__}")
+    for i, value in enumerate(values):
+        if not isinstance(value, Tensor):
+            raise ValueError(f"{expected} Got element {i} of the sequence with type {type(value).__name__}.")
+
+
+def _check_inverse(parametrization: Module, value: Any) -> None:
+    """ValueError unless `right_inverse` of a later parametrization, if it can be computed, gives such a tensor."""
+    try:
+        inverse = parametrization.right_inverse(value)  # type: ignore[operator]
+    except NotImplementedError:
+        return
+    if not isinstance(inverse, Tensor):
+        raise ValueError(f"parametrization.right_inverse must return a tensor. Got: {type(inverse).__name__}")
+    for what in ("dtype", "shape"):
+        if getattr(inverse, what) != getattr(value, what):
+            raise ValueError(
+                f"The tensor returned by parametrization.right_inverse must have the same {what} as its argument,"
+                f" unless the `unsafe` flag is enabled: {getattr(inverse, what)} != {getattr(value, what)}"
+            )
 
 
 def _check_alike(after: str, new: Any, before: str, old: Any) -> None:
@@ -167,15 +209,16 @@ def register_parametrization(
 
 
 def _add(module: Any, tensor_name: str, parametrization: Module, unsafe: bool) -> None:
-    """One more parametrization of a tensor that has some; its value stays, if the new one has an inverse."""
+    """One more parametrization of a tensor that has some, applied to the value that it has."""
     parametrizations = module.parametrizations[tensor_name]
-    before = getattr(module, tensor_name)
     if not unsafe:
-        _check_alike("parametrized", parametrization(before), "unparametrized", before)
+        before = getattr(module, tensor_name)
+        after = parametrization(before)
+        _check_alike("parametrized", after, "unparametrized", before)
+        if hasattr(parametrization, "right_inverse"):
+            _check_inverse(parametrization, after)
     parametrizations.append(parametrization)
     parametrizations.unsafe |= unsafe
-    if all(hasattr(each, "right_inverse") for each in parametrizations):
-        parametrizations.right_inverse(before)
 
 
 def _change_class(module: Any) -> None:
@@ -251,3 +294,22 @@ def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: b
 def type_before_parametrizations(module: Module) -> type:
     """The class that the module had before it was parametrized."""
     return type(module).__bases__[0] if is_parametrized(module) else type(module)
+
+
+def transfer_parametrizations_and_params(
+    from_module: Module, to_module: Module, tensor_name: str | None = None
+) -> Module:
+    """Registers the parametrizations of one module, or of one of its tensors, on another, and gives it their originals.
+    Returns `to_module`, which gets the tensor as well if it has none of the name."""
+    if not is_parametrized(from_module):
+        return to_module
+    source: Any = from_module.parametrizations
+    for name in [*source] if tensor_name is None else [tensor_name]:
+        if not hasattr(to_module, name):
+            setattr(to_module, name, Parameter(getattr(from_module, name)))
+        for parametrization in source[name]:
+            register_parametrization(to_module, name, parametrization)
+        transferred = to_module.parametrizations[name]  # type: ignore[index]
+        for original in source[name]._original_names():
+            setattr(transferred, original, getattr(source[name], original))
+    return to_module
