@@ -153,7 +153,7 @@ def _check_originals(values: Any, original: Any) -> None:
 def _check_inverse(parametrization: Module, value: Any) -> None:
     """ValueError unless `right_inverse` of a later parametrization, if it can be computed, gives such a tensor."""
     try:
-        inverse = parametrization.right_inverse(value)  # type: ignore[operator]
+        inverse = parametrization.right_inverse(value)
     except NotImplementedError:
         return
     if not isinstance(inverse, Tensor):
@@ -309,7 +309,7 @@ def transfer_parametrizations_and_params(
             setattr(to_module, name, Parameter(getattr(from_module, name)))
         for parametrization in source[name]:
             register_parametrization(to_module, name, parametrization)
-        transferred = to_module.parametrizations[name]  # type: ignore[index]
+        transferred = to_module.parametrizations[name]
         for original in source[name]._original_names():
             setattr(transferred, original, getattr(source[name], original))
     return to_module

@@ -44,6 +44,7 @@ TRACED_MODULES = tuple(
     )
 )
 TRACED_FLOORS = (
+    "_higher_order_ops",
     "nn",
     "optim",
     "models",
