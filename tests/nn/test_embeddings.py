@@ -150,3 +150,10 @@ class TestBilinear:
         assert repr(layer) == "Bilinear(in1_features=3, in2_features=4, out_features=6, bias=True)"
         assert layer(torch.ones(2, 3).double(), torch.ones(2, 4).double()).shape == (2, 6)
         assert layer.weight.abs().max() <= 1 / np.sqrt(3)
+
+
+def test_a_table_of_whole_numbers_is_frozen():
+    layer = nn.Embedding.from_pretrained(torch.arange(6).reshape(3, 2))
+    assert layer(torch.tensor([2])).tolist() == [[4, 5]] and not layer.weight.requires_grad
+    with pytest.raises(RuntimeError, match="floating point"):
+        nn.Embedding.from_pretrained(torch.arange(6).reshape(3, 2), freeze=False)

@@ -225,3 +225,18 @@ def test_nothing_is_drawn_for_what_can_not_be_written_to(name, make):
     after = torch.rand(1)
     torch.manual_seed(0)
     assert torch.equal(after, torch.rand(1))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "bounds", "said"),
+    [
+        (torch.int8, (129,), "to - 1 is out of bounds"),
+        (torch.uint8, (-1, 5), "from is out of bounds"),
+        (torch.float16, (0, 10**6), "to - 1 is out of bounds"),
+        (torch.bool, (0, 3), "to - 1 is out of bounds"),
+    ],
+)
+def test_random_refuses_bounds_that_the_dtype_does_not_hold(dtype, bounds, said):
+    with pytest.raises(RuntimeError, match=said):
+        torch.zeros(3, dtype=dtype).random_(*bounds)
+    torch.zeros(3, dtype=torch.int8).random_(-128, 128)

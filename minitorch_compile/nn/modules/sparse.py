@@ -27,13 +27,15 @@ class _Table(Module):
     scale_grad_by_freq: bool
     sparse: bool
 
-    def _make_weight(self, padding_idx: int | None, weight: Tensor | None, device: Any, dtype: Any) -> None:
+    def _make_weight(
+        self, padding_idx: int | None, weight: Tensor | None, device: Any, dtype: Any, frozen: bool = False
+    ) -> None:
         rows, columns = self.num_embeddings, self.embedding_dim
         if padding_idx is not None and not -rows <= padding_idx < rows:
             raise AssertionError(f"Padding_idx must be within num_embeddings, {rows}, got {padding_idx}")
         self.padding_idx = None if padding_idx is None else padding_idx % rows
         if weight is None:
-            self.weight = Parameter(empty(rows, columns, device=device, dtype=dtype))
+            self.weight = Parameter(empty(rows, columns, device=device, dtype=dtype), requires_grad=not frozen)
             self.reset_parameters()
             return
         if list(weight.shape) != [rows, columns]:
@@ -41,7 +43,7 @@ class _Table(Module):
                 f"Shape of weight does not match num_embeddings and embedding_dim: {list(weight.shape)} is not"
                 f" {[rows, columns]}"
             )
-        self.weight = Parameter(weight)
+        self.weight = Parameter(weight, requires_grad=not frozen)
 
     def reset_parameters(self) -> None:
         """Standard normal rows; zeros for the padding."""
@@ -85,9 +87,7 @@ class Embedding(_Table):
         self.norm_type = norm_type
         self.scale_grad_by_freq = scale_grad_by_freq
         self.sparse = sparse
-        self._make_weight(padding_idx, _weight, device, dtype)
-        if _freeze:
-            self.weight.requires_grad_(False)
+        self._make_weight(padding_idx, _weight, device, dtype, _freeze)
 
     def forward(self, input: Tensor) -> Tensor:
         if self.sparse and not self.scale_grad_by_freq and self.max_norm is None and is_grad_enabled():

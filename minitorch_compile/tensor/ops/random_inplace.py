@@ -167,7 +167,8 @@ def bernoulli_(input: Tensor, p: Any = 0.5, *, generator: Any = None) -> Any:
 @composite(torch=False, methods=True)
 @fills
 def random_(input: Tensor, from_: int = 0, to: int | None = None, *, generator: Any = None) -> Any:
-    """Stores integers of [from_, to), or of [0, from_); without bounds, of all that the dtype holds from 0 on."""
+    """Stores integers of [from_, to), or of [0, from_); without bounds, of all that the dtype holds from 0 on.
+    RuntimeError for bounds that it doesn't hold."""
     bounded = to is not None or from_ != 0
     if not bounded:
         to = _most_of(input.dtype) + 1
@@ -175,11 +176,22 @@ def random_(input: Tensor, from_: int = 0, to: int | None = None, *, generator: 
         from_, to = 0, from_
     if from_ >= to:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={from_} >= to={to}")
+    for name, bound in (("from", from_), ("to - 1", to - 1)):
+        if not _holds(input.dtype, bound):
+            raise RuntimeError(f"{name} is out of bounds for {input.dtype}: random_ got {bound}")
     wide = min(to, 2**63)  # so that the drawn numbers fit int64
     if draws_as_pytorch():
         bounds = ("integers", from_, wide) if bounded or input.dtype.itemsize > 4 else ("integers of one word", wide)
         return input.copy_(drawn_like(input, int64, *bounds, generator=generator))
     return input.copy_(randint_random(from_, wide, tuple(input.sizes), int64, generator))
+
+
+def _holds(element: dtype, number: int) -> bool:
+    """Whether an integer lies within the range of a dtype."""
+    if element is bool_:
+        return number in (0, 1)
+    limits = finfo(element) if element.is_floating_point else iinfo(element)
+    return bool(limits.min <= number <= limits.max)
 
 
 def _most_of(element: dtype) -> int:

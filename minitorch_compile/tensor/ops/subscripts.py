@@ -117,14 +117,18 @@ def _basic(x: Any, items: tuple[Any, ...]) -> tuple[Any, list[Any]]:
     """The view that the basic part of the key asks for, and the index tensors to apply to its dimensions."""
     indices: list[Any] = []
     dim = 0
-    for item in _without_ellipsis(x, [_as_index(item) for item in items]):
+    for place, item in enumerate(_without_ellipsis(x, [_as_index(item) for item in items])):
         if item is None:
             x = unsqueeze(x, dim)
         elif isinstance(item, builtins.slice):
             if item != builtins.slice(None):
                 x = slice(x, dim, item.start, item.stop, 1 if item.step is None else item.step)
         elif isinstance(item, WHOLE) and not isinstance(item, bool):
-            x = select(x, dim, item)
+            try:
+                x = select(x, dim, item)
+            except IndexError as error:  # which knows the dimensions that are left, and not the user's
+                size = x.sizes[dim]
+                raise IndexError(f"index {item} is out of bounds for dimension {place} with size {size}") from error
             continue
         else:
             x, chosen = _chosen(x, dim, item)
