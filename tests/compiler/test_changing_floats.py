@@ -160,6 +160,24 @@ def test_beside_numbers_that_only_the_data_tell():
     assert versions(lambda x, a: x * x.sum().item() * a + a, calls, "inductor", fullgraph=True, dynamic=True)[0] == 1
 
 
+NUMPY_PROGRAMS = [
+    (lambda x, a: x * a, 2), (lambda x, a: a * x, 2), (lambda x, a: torch.add(x, x, alpha=a), 2),
+    (lambda x, a: x * a.item() + float(a), 2), (lambda x, a: x * math.sqrt(a), 2), (lambda x, a: (x + 1, a), 1),
+    (lambda x, a: x + 1 if a > 0.5 else x, 2), (lambda x, a: x * (a * 2), 4),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("program", "count"), NUMPY_PROGRAMS)
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_floats_of_numpy(program, count, kind):
+    counter = CompileCounter()
+    compiled = torch.compile(program, backend=counter)
+    for a in (0.25, 0.5, 0.75, 1.5):
+        for got, want in zip(compiled(torch.ones(2), kind(a)), program(torch.ones(2), kind(a)), strict=True):
+            assert type(got) is type(want) and np.array_equal(got, want)
+    assert counter.frame_count == count
+
+
 def test_transforms_inside():
     def function(x, a):
         return torch.vmap(lambda row: row * a + a)(x), torch.func.grad(lambda q: (q.sin() * a).sum())(x)

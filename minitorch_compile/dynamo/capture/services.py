@@ -40,6 +40,7 @@ from minitorch_compile.dynamo.variables.objects.class_lookup import has_method, 
 from minitorch_compile.dynamo.variables.objects.enum_members import MemberVariable
 from minitorch_compile.dynamo.variables.tensors.data_numbers import DataNumberVariable
 from minitorch_compile.dynamo.variables.tensors.numbers import NumberVariable
+from minitorch_compile.dynamo.variables.tensors.numpy_numbers import NumpyNumberVariable, plain
 from minitorch_compile.dynamo.variables.tensors.sym_int import SymIntVariable
 from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
 from minitorch_compile.dynamo.variables.tracer import Tracer
@@ -258,6 +259,8 @@ class TracerServices(Tracer):
             return tracked.node
         if isinstance(tracked, SymIntVariable):
             return self.output.size_argument(tracked.number)
+        if isinstance(tracked, NumpyNumberVariable):
+            tracked = plain(tracked)
         if isinstance(tracked, NumberVariable) and tracked.is_input:
             return self.output.float_argument(tracked)
         if isinstance(tracked, SizeVariable):

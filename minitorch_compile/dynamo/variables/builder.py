@@ -92,6 +92,7 @@ from minitorch_compile.dynamo.variables.tensors.arrays import LARGEST_GUARDED, A
 from minitorch_compile.dynamo.variables.tensors.grad_mode import GradModeVariable
 from minitorch_compile.dynamo.variables.tensors.graph_arrays import GraphArrayVariable
 from minitorch_compile.dynamo.variables.tensors.numbers import NumberVariable
+from minitorch_compile.dynamo.variables.tensors.numpy_numbers import NumpyNumberVariable
 from minitorch_compile.dynamo.variables.tensors.operations import OperationVariable
 from minitorch_compile.dynamo.variables.tensors.sym_int import SymIntVariable
 from minitorch_compile.dynamo.variables.tensors.torch_function import Overrides
@@ -192,9 +193,8 @@ def _constant(output: Output, value: Any, source: Source) -> VariableTracker:
             changing = type(value) is float and output.sizes.policy.of_float(value, source)
             return NumberVariable(output, value, source, changing=changing)
         if isinstance(value, np.generic):
-            same = guards.Guard(source, "EQUALS_MATCH", f"{{0}}.tobytes() == {value.tobytes()!r}", repr(value))
-            output.guards.add(guards.type_is(source, type(value), output.names), same)
-            return ConstantVariable(value)
+            output.guards.add(guards.type_is(source, type(value), output.names))
+            return NumpyNumberVariable(output, value, source)
         by_value = (
             isinstance(value, LITERAL_TYPES)
             and value is not None

@@ -26,6 +26,7 @@ from minitorch_compile.dynamo.variables.objects.objects import UserObjectVariabl
 from minitorch_compile.dynamo.variables.objects.special_answers import judged
 from minitorch_compile.dynamo.variables.tensors.data_numbers import DataNumberVariable, converted
 from minitorch_compile.dynamo.variables.tensors.numbers import applied
+from minitorch_compile.dynamo.variables.tensors.numpy_numbers import plain
 from minitorch_compile.dynamo.variables.tensors.sym_int import SymIntVariable
 from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
 
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 Rule = Callable[..., Value]
 NUMBERS = (int, float, operator.index)
+OF_MATH = [getattr(math, name) for name in dir(math) if callable(getattr(math, name)) and not name.startswith("_")]
+TO_PYTHON = (int, float, *OF_MATH)  # whose results are Python's numbers, also of NumPy's
 NUMBER_METHODS = (
     "__int__", "__float__", "__complex__", "__index__", "__abs__", "__round__", "__trunc__", "__floor__", "__ceil__",
     "__divmod__", "__rdivmod__", "__bytes__", "__iter__", "__pow__",
@@ -49,7 +52,8 @@ def _computed(function: Any, special_method: str = "") -> Rule:
             number = converted(tracer, first, function)
             if number is not None:
                 return number
-        if not kwargs and (number := applied(function, [arg.realize() for arg in args])) is not None:
+        operands = [plain(arg.realize()) if function in TO_PYTHON else arg.realize() for arg in args]
+        if not kwargs and (number := applied(function, operands)) is not None:
             return number
         if isinstance(first, TensorVariable):
             number = tracer.output.item_of(first) if function in NUMBERS else None
@@ -89,7 +93,6 @@ def _known(tracer: Tracer, argument: Value) -> Any:
 
 BY_SPECIAL_METHOD: dict[Any, str] = {int: "__int__", float: "__float__", complex: "__complex__", round: "__round__"}
 OF_CONSTANTS: tuple[Any, ...] = (divmod, chr, ord, hex, bin, oct, bytes)
-OF_MATH = [getattr(math, name) for name in dir(math) if callable(getattr(math, name)) and not name.startswith("_")]
 
 for _function, _method in BY_SPECIAL_METHOD.items():
     handles(_function)(_computed(_function, _method))
