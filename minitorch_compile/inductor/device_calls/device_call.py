@@ -66,8 +66,8 @@ class Launch:
 
 
 class Single(NamedTuple):
-    """A launch, the places of its buffers among inputs and result, bytes of the inputs' elements and of the result, and
-    what `from_parts` is told of the latter behind its storage."""
+    """A launch, the places of its buffers among inputs and result (none if these are in order), bytes of the inputs'
+    elements and of the result, and what `from_parts` is told of the latter behind its storage."""
 
     launch: Launching
     places: list[int]
@@ -160,8 +160,9 @@ class DeviceCall:
         (launch,), ((made, *parts),), result = self.launches, self.results, len(self.inputs)
         if launch.uses_status or self.sizes.keys() != {result} or made != result:
             return None
+        places = [] if launch.places == [*range(result + 1)] else launch.places
         parts = [*parts, self.device]
-        return Single(launch.launch, launch.places, self.item_sizes, self.sizes[result], tuple(parts), launch.is_open)
+        return Single(launch.launch, places, self.item_sizes, self.sizes[result], tuple(parts), launch.is_open)
 
     def __call__(self, tensors: Sequence[TensorBase], given: Sequence[Any] = ()) -> Any:
         """A tensor, or a tuple if there are several."""
@@ -173,9 +174,10 @@ class DeviceCall:
         runtime, index = self.runtime, self.index
         stream = runtime.current_stream(index)
         block = DeviceBlock(runtime, index, nbytes, stream)
-        memory = [x.storage.block.address + x.offset * size for x, size in zip(tensors, item_sizes)]
-        memory.append(block.address)
-        addresses = [memory[place] for place in places]
+        addresses = [x.storage.block.address + x.offset * size for x, size in zip(tensors, item_sizes)]
+        addresses.append(block.address)
+        if places:
+            addresses = [addresses[place] for place in places]
         if is_open:
             launch(addresses, stream, given)
         else:

@@ -107,7 +107,8 @@ class PreparedLaunch:
             else:
                 words.append(0)
         self.plain = len(reaches) - len(self.arrays)
-        self.pointers = struct.Struct(f"{self.plain}Q")
+        self.pack = struct.Struct(f"{self.plain}Q").pack_into
+        self.is_simple = not self.arrays and not self.open
         self.buffer = ctypes.create_string_buffer(struct.pack(f"{len(words)}Q", *words), WORD * len(words))
         start = ctypes.addressof(self.buffer)
         self.table = (ctypes.c_void_p * len(words))(*(start + WORD * place for place in range(len(words))))
@@ -118,7 +119,12 @@ class PreparedLaunch:
     def __call__(self, addresses: Sequence[int], stream: StreamHandle, given: Sequence[Any] = ()) -> None:
         device, handle = stream
         launch = self.launches.get(device) or self.prepared(device)
-        with self.turn:  # the driver has read the buffer when it returns
+        if self.is_simple:
+            with self.turn:  # the driver has read the buffer when it returns
+                self.pack(self.buffer, 0, *addresses)
+                launch(handle)
+            return
+        with self.turn:
             for start, make, which in self.open:
                 number = make(given[which]).tobytes()
                 self.buffer[start : start + len(number)] = number
@@ -126,7 +132,7 @@ class PreparedLaunch:
                 for place, address in zip(self.arrays, addresses[self.plain :], strict=True):
                     struct.pack_into("Q", self.buffer, place, address)
                 addresses = addresses[: self.plain]
-            self.pointers.pack_into(self.buffer, 0, *addresses)
+            self.pack(self.buffer, 0, *addresses)
             launch(handle)
 
     def prepared(self, device: int) -> Callable[[int], None]:

@@ -64,7 +64,8 @@ in_use: set[str] = set()  # those that have run an op: while there are none, no 
 def run_again(op: Op, bound: Sequence[Any]) -> Any:
     """The results of a call like one that a device has run before; None if there was none, or in main memory."""
     for x in bound:
-        x = x[0] if type(x) in (list, tuple) and x else x
+        if type(x) in (list, tuple) and x:
+            x = x[0]
         if isinstance(x, TensorBase):
             block = x.storage.block if x._array is None else None
             return None if block is None else block.run_again(op, bound)
