@@ -67,22 +67,22 @@ attention_switches = AttentionSwitches()
 
 
 def enable_flash_sdp(enabled: bool) -> None:
-    """Which of the GPU's attention kernels may be used; none are."""
+    """Which of the GPU's attention kernels may be used: cuDNN's is for CUDNN_ATTENTION and FLASH_ATTENTION."""
     attention_switches.switch("FLASH_ATTENTION", enabled)
 
 
 def enable_mem_efficient_sdp(enabled: bool) -> None:
-    """Which of the GPU's attention kernels may be used; none are."""
+    """Which of the GPU's attention kernels may be used: cuDNN's is for CUDNN_ATTENTION and FLASH_ATTENTION."""
     attention_switches.switch("EFFICIENT_ATTENTION", enabled)
 
 
 def enable_math_sdp(enabled: bool) -> None:
-    """Which of the GPU's attention kernels may be used; none are."""
+    """Which of the GPU's attention kernels may be used: cuDNN's is for CUDNN_ATTENTION and FLASH_ATTENTION."""
     attention_switches.switch("MATH", enabled)
 
 
 def enable_cudnn_sdp(enabled: bool) -> None:
-    """Which of the GPU's attention kernels may be used; none are."""
+    """Which of the GPU's attention kernels may be used: cuDNN's is for CUDNN_ATTENTION and FLASH_ATTENTION."""
     attention_switches.switch("CUDNN_ATTENTION", enabled)
 
 

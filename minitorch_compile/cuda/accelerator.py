@@ -64,20 +64,13 @@ class CudaAccelerator:
         if where.type != "cuda" or not runtime.kernel_makers:
             return run_on_host(op, bound, where)
         found = next(x.storage.block.runtime for x in tensors if x.storage.block is not None)
-        return _kernels_of(found).run(op, bound, tensors, where)
+        return found.made_kernels().run(op, bound, tensors, where)
 
     def make(self, op: Op, bound: Sequence[Any], where: Device) -> Any:
         """By a kernel, if the compiler is there; else in main memory."""
         if not runtime.kernel_makers:
             return run_on_host(op, bound, where)
-        return _kernels_of(runtime.required()).make(op, bound, where)
-
-
-def _kernels_of(found: runtime.Runtime) -> Any:
-    """What was compiled for a runtime."""
-    if found.kernels is None:
-        found.kernels = runtime.kernel_makers[0](found)
-    return found.kernels
+        return runtime.required().made_kernels().make(op, bound, where)
 
 
 def _numbered(where: Device, number: int) -> StreamHandle:

@@ -40,6 +40,11 @@ class DeviceBlock:
         kernels = self.runtime.kernels
         return None if kernels is None else kernels.run_again(op, bound)
 
+    def attends(self, query: Any, key: Any, value: Any, is_causal: bool, scale: float) -> bool:
+        """Whether the device computes attention of these without a score matrix."""
+        kernels = self.runtime.made_kernels()
+        return kernels is not None and bool(kernels.attends(query, key, value, is_causal, scale))
+
     @property
     def index(self) -> int:
         """The number of its device."""

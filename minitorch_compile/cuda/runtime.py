@@ -54,6 +54,12 @@ class Runtime:
         self.kernels: Any = None  # of the compiler, made when an operation first asks for them
         self._thread = _Thread()
 
+    def made_kernels(self) -> Any:
+        """The kernels, made if there are none yet; None without a compiler."""
+        if self.kernels is None and kernel_makers:
+            self.kernels = kernel_makers[0](self)
+        return self.kernels
+
     def index_of(self, device: Any) -> int:
         """The number of a device: None is the current one. ValueError for another kind, RuntimeError for one that isn't
         there."""

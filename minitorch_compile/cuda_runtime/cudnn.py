@@ -34,6 +34,7 @@ from minitorch_compile.cuda_runtime.driver import StreamHandle
 from minitorch_compile.cuda_runtime.stream_workspaces import StreamWorkspaces
 
 Ints = tuple[int, ...]
+Launch = Callable[[Sequence[int], StreamHandle], None]  # on addresses
 Kind = Literal["forward", "input gradient", "filter gradient"]
 # cuDNN's name of what elements are, and of what they are added up in.
 TYPES = {
@@ -85,7 +86,7 @@ class Switches(NamedTuple):
 
 
 class NoAlgorithmError(RuntimeError):
-    """cuDNN has no algorithm for a convolution under these switches."""
+    """cuDNN has no algorithm for what is asked, under these switches."""
 
 
 def version_of(bindings: Any) -> int | None:
@@ -103,12 +104,17 @@ class Cudnn:
     def __init__(self, driver: Any, workspaces: StreamWorkspaces, bindings: Any) -> None:
         self.driver, self.workspaces, self.bindings = driver, workspaces, bindings
         self.handles: dict[int, Any] = {}
-        self.plans: dict[tuple[int, Convolution, Switches], ConvolutionPlan] = {}
+        self.plans: dict[Any, Launch] = {}  # by device, what is computed, and switches
         self.turn = threading.RLock()
 
-    def prepared(self, convolution: Convolution, switches: Callable[[], Switches]) -> PreparedConvolution:
-        """A function of addresses and a stream. `switches` is asked at each call, since programs set them."""
-        return PreparedConvolution(self, convolution, switches)
+    def prepared(self, convolution: Convolution, switches: Callable[[], Switches]) -> PreparedCall:
+        """A function of addresses, those of the two inputs, as PyTorch orders them, and of the result; and of a stream.
+        `switches` is asked at each call, since programs set them."""
+        layouts = dict(zip((IMAGE, FILTERS, OUT), (convolution.image, convolution.filters, convolution.out)))
+        nbytes = [reach(layouts[uid]) * BYTES[convolution.element] for uid in ORDER[convolution.kind]]
+        return PreparedCall(
+            self, nbytes, lambda addresses, stream: self.plan(convolution, switches(), stream, addresses)
+        )
 
     def computes(self, convolution: Convolution, switches: Switches, stream: StreamHandle) -> bool:
         """Whether there is an algorithm; it is kept if there is one that needn't be timed."""
@@ -140,22 +146,23 @@ class Cudnn:
                 if switches.benchmark:
                     plan.choose(addresses, stream, switches.limit)
                 self.plans[key] = plan
+            assert isinstance(plan, ConvolutionPlan)
         return plan
 
 
-class PreparedConvolution:
-    """A convolution without its addresses: those of its two inputs, as PyTorch orders them, and of its result."""
+class PreparedCall:
+    """A graph without its addresses. `plan` gives what runs it in a stream; `nbytes`: how far each address reaches."""
 
-    def __init__(self, library: Cudnn, convolution: Convolution, switches: Callable[[], Switches]) -> None:
-        self.library, self.convolution, self.switches = library, convolution, switches
-        layouts = dict(zip((IMAGE, FILTERS, OUT), (convolution.image, convolution.filters, convolution.out)))
-        self.nbytes = [reach(layouts[uid]) * BYTES[convolution.element] for uid in ORDER[convolution.kind]]
+    def __init__(
+        self, library: Cudnn, nbytes: Sequence[int], plan: Callable[[Sequence[int], StreamHandle], Launch]
+    ) -> None:
+        self.library, self.nbytes, self.plan = library, nbytes, plan
 
     def __call__(self, addresses: Sequence[int], stream: StreamHandle) -> None:
         if any(address % ALIGNMENT for address in addresses):
             self.on_copies(addresses, stream)
         else:
-            self.library.plan(self.convolution, self.switches(), stream, addresses)(addresses, stream)
+            self.plan(addresses, stream)(addresses, stream)
 
     def on_copies(self, addresses: Sequence[int], stream: StreamHandle) -> None:
         """Inputs that begin within the sixteen bytes that cuDNN reads at once are moved to where they don't."""
@@ -172,6 +179,24 @@ class PreparedConvolution:
                 allocator.free(place)  # whoever gets it works in the same stream, or waits
 
 
+def make(bindings: Any, describe: Callable[[], Any], unwanted: Sequence[Any], what: str) -> Any:
+    """A graph that can be run, by algorithms without the notes that are unwanted. NoAlgorithmError if there is none."""
+    try:
+        graph = describe()
+        graph.validate()
+        graph.build_operation_graph()
+        graph.create_execution_plans([bindings.heur_mode.A, bindings.heur_mode.FALLBACK])
+        graph.deselect_numeric_notes(list(unwanted))
+        graph.check_support()
+        graph.build_plans(bindings.build_plan_policy.HEURISTICS_CHOICE)
+    except (bindings.cudnnGraphNotSupportedError, RuntimeError) as error:
+        raise NoAlgorithmError(
+            f"cuDNN has no algorithm for {what}; torch.backends.cudnn.enabled = False computes it by other kernels"
+            f" ({error})"
+        ) from None
+    return graph
+
+
 class ConvolutionPlan:
     """A graph of cuDNN's with one node, and which of its algorithms is used. NoAlgorithmError if none can be."""
 
@@ -179,25 +204,13 @@ class ConvolutionPlan:
         self.library, self.convolution = library, convolution
         self.order = ORDER[convolution.kind]
         self.index: int | None = None  # of the algorithm; None: the first that could be built
-        bindings = library.bindings
-        self.graph = self.described(library.handle(stream))
-        unwanted, notes = [], bindings.numerical_note
+        unwanted, notes = [], library.bindings.numerical_note
         if convolution.element == "float32":
             unwanted += [notes.DOWN_CONVERT_INPUTS] + ([] if switches.tf32 else [notes.TENSOR_CORE])
         if switches.deterministic:
             unwanted += [notes.NONDETERMINISTIC]
-        try:
-            self.graph.validate()
-            self.graph.build_operation_graph()
-            self.graph.create_execution_plans([bindings.heur_mode.A, bindings.heur_mode.FALLBACK])
-            self.graph.deselect_numeric_notes(unwanted)
-            self.graph.check_support()
-            self.graph.build_plans(bindings.build_plan_policy.HEURISTICS_CHOICE)
-        except (bindings.cudnnGraphNotSupportedError, RuntimeError) as error:
-            raise NoAlgorithmError(
-                f"cuDNN has no algorithm for this {convolution.kind} of a convolution in {convolution.element} with"
-                f" {switches}; torch.backends.cudnn.enabled = False computes it by other kernels ({error})"
-            ) from None
+        what = f"this {convolution.kind} of a convolution in {convolution.element} with {switches}"
+        self.graph = make(library.bindings, lambda: self.described(library.handle(stream)), unwanted, what)
         self.workspace = max(self.graph.get_workspace_size(), 1)
 
     def described(self, handle: Any) -> Any:
@@ -232,8 +245,8 @@ class ConvolutionPlan:
     def __call__(self, addresses: Sequence[int], stream: StreamHandle) -> None:
         library = self.library
         with library.turn:
-            handle, memory = library.handle(stream), dict(zip(self.order, addresses))
-            workspace = library.workspaces.of(stream, self.workspace)
+            handle, workspace = library.handle(stream), library.workspaces.of(stream, self.workspace)
+            memory = dict(zip(self.order, addresses))
             if self.index is None:
                 self.graph.execute(memory, workspace, handle)
             else:

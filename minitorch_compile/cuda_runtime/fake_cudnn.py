@@ -1,4 +1,4 @@
-"""A stand-in for cudnn-frontend: it takes the same calls, checks what they say, and convolves with NumPy.
+"""A stand-in for cudnn-frontend: it takes the same calls, checks what they say, and computes with NumPy.
 
 It has two algorithms, of which one rounds float32 and the other is slow; and for gradients a third, whose sums have no
 order. ValueError says which argument of which call could not be right.
@@ -22,6 +22,7 @@ import ml_dtypes
 import numpy as np
 
 from minitorch_compile.cuda_runtime.driver import StreamHandle
+from minitorch_compile.cuda_runtime.fake_cudnn_attention import FakeAttention
 from minitorch_compile.cuda_runtime.fake_driver import DEVICE_STRIDE, FakeDriver
 
 ELEMENTS: dict[str, Any] = {
@@ -65,7 +66,7 @@ class FakeTensor:
 
 
 class FakeCudnn:
-    """What `cudnn` has, as far as it is used. `refused` elements have no algorithms; `ran` notes which did."""
+    """What `cudnn` has, as far as it is used. `refused` elements and nodes have none; `ran`: which algorithms did."""
 
     data_type = SimpleNamespace(**{name: name for name in ELEMENTS})
     heur_mode = SimpleNamespace(A="A", FALLBACK="FALLBACK")
@@ -96,10 +97,11 @@ class FakeCudnn:
 
 
 class FakeGraph:
-    """A graph of one node."""
+    """A graph of one node, which is a convolution unless it is `attention`."""
 
     def __init__(self, library: FakeCudnn) -> None:
         self.library = library
+        self.attention: FakeAttention | None = None
         self.plans: list[frozenset[str]] = []  # the notes of each
         self.barred: set[str] = set()
 
@@ -123,6 +125,27 @@ class FakeGraph:
         self.node("conv_wgrad", image, FakeTensor([], [], "", 0), loss, **how)
         return self.filters
 
+    def sdpa(self, attn_scale: float, use_causal_mask: bool, generate_stats: bool, **tensors: Any) -> tuple[Any, ...]:
+        _require(generate_stats, "sdpa", "gradients need the statistics")
+        tensors |= {"o": FakeTensor([], [], "", 0), "stats": FakeTensor([], [], "", 0)}
+        self.name, self.attention = "sdpa", FakeAttention(tensors, attn_scale, use_causal_mask)
+        return tensors["o"], tensors["stats"]
+
+    def sdpa_backward(
+        self, attn_scale: float, use_causal_mask: bool, use_deterministic_algorithm: bool = False, **tensors: Any
+    ) -> tuple[Any, ...]:
+        made = {name: FakeTensor([], [], "", 0) for name in ("dQ", "dK", "dV")}
+        self.name = "sdpa_backward"
+        self.attention = FakeAttention({**tensors, **made}, attn_scale, use_causal_mask)
+        self.ordered = use_deterministic_algorithm
+        return tuple(made.values())
+
+    @property
+    def tensors(self) -> list[FakeTensor]:
+        if self.attention is not None:
+            return [*self.attention.tensors.values()]
+        return [self.image, self.filters, self.out]
+
     def node(
         self,
         name: str,
@@ -139,7 +162,10 @@ class FakeGraph:
         self.padding, self.stride, self.dilation = pre_padding, stride, dilation
 
     def validate(self) -> None:
-        """The sizes of the three go together."""
+        """The sizes of the tensors go together."""
+        if self.attention is not None:
+            self.attention.check(self.name)
+            return
         image, filters, out = self.image.dim, self.filters.dim, self.out.dim
         groups, rest = divmod(image[1], filters[1])
         fits = rest == 0 and filters[0] % groups == 0 and out[:2] == [image[0], filters[0]]
@@ -151,14 +177,16 @@ class FakeGraph:
         _require(fits and out[2:] == reached, self.name, f"the sizes {image}, {filters}, {out} don't go together")
 
     def build_operation_graph(self) -> None:
-        types = {self.image.data_type, self.filters.data_type, self.out.data_type}
-        _require(len(types) == 1, self.name, f"the tensors are of the types {sorted(types)}")
-        if types & {*self.library.refused}:
+        types = {x.data_type for x in self.tensors}
+        _require(self.attention is not None or len(types) == 1, self.name, f"the types are {sorted(types)}")
+        if types & {*self.library.refused} or (self.name in self.library.refused):
             raise CudnnGraphNotSupportedError(f"no engine for {types}")
 
     def create_execution_plans(self, modes: list[str]) -> None:
         self.plans = [frozenset((ROUNDS,)), frozenset()]
-        if self.name != "conv_fprop":
+        if self.attention is not None:
+            self.plans = [frozenset((ROUNDS, *(() if self.name == "sdpa" or self.ordered else (ANY_ORDER,))))]
+        elif self.name != "conv_fprop":
             self.plans.insert(0, frozenset((ANY_ORDER, ROUNDS)))
 
     def deselect_numeric_notes(self, notes: list[str]) -> None:
@@ -194,14 +222,17 @@ class FakeGraph:
         for address in memory.values():
             _require(address % 16 == 0, "execute", f"{address:#x} isn't divisible by 16")
         scratch = driver.bytes_at(workspace, WORKSPACE)
-        image, filters, out = (self.view(x, memory[x.uid]) for x in (self.image, self.filters, self.out))
+        arrays = [self.view(x, memory[x.uid]) for x in self.tensors]
         self.library.ran.append((self.name, notes))
 
         def run() -> None:
             scratch.fill(255)
-            self.compute(image, filters, out)
+            if self.attention is not None:
+                self.attention.run(dict(zip(self.attention.tensors, arrays)))
+            else:
+                self.compute(*arrays)
 
-        stream = StreamHandle(memory[self.out.uid] // DEVICE_STRIDE - 1, handle.stream)
+        stream = StreamHandle(memory[self.tensors[-1].uid] // DEVICE_STRIDE - 1, handle.stream)
         driver.launch(run, stream)
         if ROUNDS not in notes:  # the slow one
             driver.launch(lambda: None, stream)

@@ -25,7 +25,7 @@ def _rule(name: str, query: Any, key: Any, value: Any, attn_mask: Any, *how: Any
     return ops.flash_attention.meta(query, key, value, attn_mask, *how)
 
 
-@prim("contraction", _rule, dtypes="float32, float64; attn_mask may be bool", sizes="[N, H, L, Ev], [N, H, L, 2]")
+@prim("contraction", _rule, dtypes="floats; attn_mask may be bool", sizes="[N, H, L, Ev], [N, H, L, 2]")
 def flash_attention(
     query: Array,
     key: Array,
@@ -46,9 +46,7 @@ def _backward_rule(name: str, grad: Any, *rest: Any) -> tuple[TensorBase, ...]:
     return ops.flash_attention_backward.meta(grad, *rest)
 
 
-@prim(
-    "contraction", _backward_rule, dtypes="float32, float64; attn_mask may be bool", sizes="those of query, key, value"
-)
+@prim("contraction", _backward_rule, dtypes="floats; attn_mask may be bool", sizes="those of query, key, value")
 def flash_attention_backward(
     grad: Array,
     query: Array,

@@ -25,6 +25,7 @@ from minitorch_compile.backends import cudnn
 from minitorch_compile.cuda.runtime import Runtime
 from minitorch_compile.cuda_runtime.fake_driver import FakeDriver
 from minitorch_compile.inductor.device_calls import random_draws
+from minitorch_compile.inductor.device_calls.attention_rules import decompositions_of, is_fused
 from minitorch_compile.inductor.device_calls.data_sized import data_sized, run_in_parts
 from minitorch_compile.inductor.device_calls.device_call import DeviceCall, kinds_of
 from minitorch_compile.inductor.device_calls.extern_launches import Resources
@@ -142,7 +143,8 @@ class DeviceKernels:
             call, opened = partial(random_draws.marked, op), random_draws.MARKS
         try:
             rules = {**KERNEL_RULES, **library_rules(self.libraries)}
-            schedule = schedule_of(op, bound, all_tensors(bound), rules, call)
+            kept_whole = decompositions_of(self.libraries, op, bound)
+            schedule = schedule_of(op, bound, all_tensors(bound), rules, call, kept_whole)
             resources = Resources(self.libraries, self.launcher, self.compile)
             made = DeviceCall(schedule, resources, self.kernel, self.runtime, index, opened)
             made.is_mixed = is_mixed
@@ -150,6 +152,10 @@ class DeviceKernels:
         except NoKernelError as error:
             self.note(op, str(error))
             return None
+
+    def attends(self, query: TensorBase, key: TensorBase, value: TensorBase, is_causal: bool, scale: float) -> bool:
+        """Whether a library computes attention without a score matrix."""
+        return is_fused(self.libraries, (query, key, value), is_causal, scale)
 
     def copy(self, target: TensorBase, source: TensorBase) -> bool:
         """Writes the elements of a tensor into the memory of another on its device; False if no kernel can."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from minitorch_compile.cuda_runtime.cublas_lt import TYPES, Matrix, Product
+from minitorch_compile.cuda_runtime.cudnn_attention import prepared_attention
 from minitorch_compile.cuda_runtime.driver import StreamHandle
 from minitorch_compile.inductor.device_calls import convolution_rules, cudnn_rules, tile_product
 from minitorch_compile.inductor.device_calls.launcher import Kernel, Launch, Launcher, Reach
@@ -23,6 +24,7 @@ from minitorch_compile.inductor.device_calls.libraries import (
 )
 from minitorch_compile.inductor.device_calls.transform_launches import transform_launch
 from minitorch_compile.inductor.ir.extern_call import ExternCall, StridedView, matrix_layout, whole
+from minitorch_compile.tensor.functions.settings import settings
 
 
 class Resources(NamedTuple):
@@ -128,6 +130,13 @@ def _(call: ExternCall, resources: Resources) -> Launch:
     library = resources.libraries.convolutions
     assert library is not None, "only then are there such calls"
     return library.prepared(call.parameters[0], convolution_switches)
+
+
+@launched_by("cudnn_attention")
+def _(call: ExternCall, resources: Resources) -> Launch:
+    library = resources.libraries.convolutions
+    assert library is not None, "only then are there such calls"
+    return prepared_attention(library, call.parameters[0], settings.deterministic)
 
 
 # ------------------------------------------------------------------------------------------ Fourier transforms

@@ -35,6 +35,7 @@ class Libraries:
     def __init__(self, runtime: Runtime, bindings: Callable[[str], Any] | None = None) -> None:
         self.runtime = runtime
         driver = getattr(runtime.driver, "driver", runtime.driver)  # that of a sanitized one
+        self.answers: dict[Any, bool] = {}  # what was asked of them before, by who asks at each call
         self.workspaces = StreamWorkspaces(runtime.allocators)
         simulated = isinstance(driver, FakeDriver)
         self.bindings = bindings or (NONE.__getitem__ if simulated else library_bindings.bindings)

@@ -10,6 +10,7 @@ from typing import Any
 
 from minitorch_compile import prims
 from minitorch_compile.cuda_runtime.cublas_lt import TYPES
+from minitorch_compile.inductor.device_calls.attention_rules import attention_rules
 from minitorch_compile.inductor.device_calls.convolution_rules import convolution_rules
 from minitorch_compile.inductor.device_calls.cudnn_rules import cudnn_rules
 from minitorch_compile.inductor.device_calls.extern_launches import reach
@@ -37,6 +38,7 @@ def library_rules(libraries: Libraries) -> Mapping[str, Rule]:
         rules.update({prim.name: product_rule(prim) for prim in (prims.mm, prims.bmm)})
     rules.update({prim.name: transform_rule(prim, libraries) for prim in TRANSFORMS})
     rules.update(solver_rules(libraries))
+    rules.update(attention_rules(libraries))
     return rules
 
 

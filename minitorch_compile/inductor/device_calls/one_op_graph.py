@@ -25,6 +25,7 @@ from minitorch_compile.inductor.schedule.schedule import Schedule, call_of
 from minitorch_compile.inductor.schedule.scheduler import schedule
 from minitorch_compile.inductor.targets import find_target
 from minitorch_compile.prims import Prim, decompose
+from minitorch_compile.prims.decomposition_table import Rule as Decomposition
 from minitorch_compile.prims.decomposition_table import refusal_of_call
 from minitorch_compile.pytree import tree_leaves
 from minitorch_compile.tensor import no_grad
@@ -87,16 +88,19 @@ def schedule_of(
     tensors: Sequence[TensorBase],
     rules: Mapping[str, Rule] = NONE,
     call: Callable[..., Any] | None = None,
+    decompositions: Mapping[Op, Decomposition] | None = None,
 ) -> Schedule:
     """NoKernelError, with the reason, if part of it is neither loops nor what is launched as it is. `rules`: for prims
-    that a library computes. `call`: what is traced, if not the op itself."""
+    that a library computes. `call`: what is traced, if not the op itself. `decompositions`: of ops that a library
+    computes whole."""
     reason = refusal_of_call(op, tuple(bound))
     if reason is not None:
         raise NoKernelError(reason)
     called = call or op
     stand_ins = [empty_fake(x.sizes, x.strides, x.dtype) for x in tensors]
     with no_grad(), CPU:
-        module = decompose(trace(lambda *tensors: _as_tuple(called(*with_tensors(bound, iter(tensors)))), stand_ins))
+        traced = trace(lambda *tensors: _as_tuple(called(*with_tensors(bound, iter(tensors)))), stand_ins)
+        module = decompose(traced, decompositions=decompositions)
     for node in module.graph.nodes:
         name = node.target.name if isinstance(node.target, Prim) else ""
         if name and name not in lowerings and name not in rules:

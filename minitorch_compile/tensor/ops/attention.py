@@ -13,13 +13,16 @@ import math
 from typing import Any
 
 from minitorch_compile.tensor.dispatch.declare import composite
+from minitorch_compile.tensor.dispatch.dispatch import stacks
 from minitorch_compile.tensor.dispatch.op import Tensor
+from minitorch_compile.tensor.memory.device import CPU
 from minitorch_compile.tensor.memory.elementwise_strides import elementwise_strides
 from minitorch_compile.tensor.numerics.dtype import bool_, float32
 from minitorch_compile.tensor.ops.contraction import matmul
 from minitorch_compile.tensor.ops.copies import contiguous, to
 from minitorch_compile.tensor.ops.creation import ones
 from minitorch_compile.tensor.ops.dropout import dropout
+from minitorch_compile.tensor.ops.flash_attention import NOTHING, flash_attention
 from minitorch_compile.tensor.ops.pointwise import where
 from minitorch_compile.tensor.ops.reduction import amax, softmax
 from minitorch_compile.tensor.ops.reshaping import reshape
@@ -50,9 +53,11 @@ def scaled_dot_product_attention(
     torch.Size([2, 8, 5, 3])
     """
     _check(query, key, value, attn_mask, is_causal)
+    factor = 1 / math.sqrt(query.sizes[-1]) if scale is None else scale
+    if attn_mask is None and not dropout_p and _is_fused(query, key, value, is_causal, factor, enable_gqa):
+        return _laid_out_as(query, flash_attention(query, key, value, None, is_causal, factor, NOTHING, False)[0])
     if enable_gqa:
         key, value = _shared_heads(query, key), _shared_heads(query, value)
-    factor = 1 / math.sqrt(query.sizes[-1]) if scale is None else scale
     scores = matmul(query * factor, transpose(key, -2, -1))
     if is_causal:
         visible = tril(ones(query.sizes[-2], key.sizes[-2], dtype=bool_))
@@ -63,6 +68,16 @@ def scaled_dot_product_attention(
         weights = _masked_softmax(scores, attn_mask)
     out = matmul(dropout(weights, dropout_p, True) if dropout_p else weights, value)
     return _laid_out_as(query, out) if _keeps_layout(query, key, value, attn_mask, dropout_p) else out
+
+
+def _is_fused(query: Any, key: Any, value: Any, is_causal: bool, scale: float, shares_heads: bool) -> bool:
+    """Whether the device that all three lie on computes this without a score matrix."""
+    if query.device is CPU or stacks.transforms:
+        return False
+    on_device = all(x.device == query.device and x.storage.block is not None for x in (query, key, value))
+    if not on_device or (not shares_heads and query.sizes[:-2] != key.sizes[:-2]) or len(query.sizes) != 4:
+        return False
+    return bool(query.storage.block.attends(query, key, value, is_causal, scale))
 
 
 def _keeps_layout(query: Any, key: Any, value: Any, mask: Any, dropout_p: float) -> bool:

@@ -31,7 +31,7 @@ import numpy as np
 from minitorch_compile.tensor.dispatch.declare import kernel_op
 from minitorch_compile.tensor.dispatch.op import Array
 from minitorch_compile.tensor.memory.strides import numel
-from minitorch_compile.tensor.numerics.dtype import bool_, float32, float64
+from minitorch_compile.tensor.numerics.dtype import bfloat16, bool_, dtype, float16, float32, float64
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 NOTHING = float("-inf")
@@ -54,8 +54,10 @@ def flash_attention(
     attn_mask, (N, H, L, S) or with ones among these: a bool one lets a score be where it is True and makes it `fill`
     elsewhere, any other is added. is_causal: query i sees key j only for j <= i.
     A row whose scores are all -inf is NaN, with normalizers -inf; with zero_rows it is 0, and they are 0 and inf, so
-    that its weights are 0. Otherwise normalizers, (N, H, L, 2), are the maximum of a row and the logarithm of its sum.
+    that its weights are 0. Otherwise normalizers, (N, H, L, 2), are the maximum of a row and the logarithm of its sum,
+    or any two numbers with that sum. Of floats of two bytes they are float32, as all between is.
     """
+    element, (query, key, value) = query.dtype, _wide(query, key, value)
     scores, _ = _scores(query, key, attn_mask, is_causal, scale, fill)
     top = np.max(scores, -1, keepdims=True)
     weights = np.exp(scores - top)
@@ -65,7 +67,7 @@ def flash_attention(
     if zero_rows:
         weights, sums, top = np.where(blind, 0, weights), np.where(blind, 1, sums), np.where(blind, 0, top)
     out = (weights / sums).astype(query.dtype) @ _for_each_head(value, query)
-    return out, np.concatenate((top, logarithms), -1).astype(query.dtype)
+    return out.astype(element, copy=False), np.concatenate((top, logarithms), -1).astype(query.dtype)
 
 
 @kernel_op("contraction", torch=False)
@@ -82,16 +84,25 @@ def flash_attention_backward(
     fill: float,
 ) -> tuple[Array, Array, Array]:
     """The gradients of query, key and value, from that of `out`."""
+    element, (grad, query, key, value, out) = query.dtype, _wide(grad, query, key, value, out)
     scores, hidden = _scores(query, key, attn_mask, is_causal, scale, fill)
     weights = np.exp((scores - normalizers[..., :1]) - normalizers[..., 1:])
     by_weights = grad @ _swapped(_for_each_head(value, query))
     by_scores = weights * (by_weights - np.sum(grad * out, -1, keepdims=True))
     by_scores = np.where(hidden, 0, by_scores * query.dtype.type(scale)).astype(query.dtype)
+    by_query = by_scores @ _for_each_head(key, query)
+    by_key = _of_shared_head(_swapped(by_scores) @ query, key)
+    by_value = _of_shared_head(_swapped(weights) @ grad, value)
     return (
-        by_scores @ _for_each_head(key, query),
-        _of_shared_head(_swapped(by_scores) @ query, key),
-        _of_shared_head(_swapped(weights) @ grad, value),
+        by_query.astype(element, copy=False),
+        by_key.astype(element, copy=False),
+        by_value.astype(element, copy=False),
     )
+
+
+def _wide(*arrays: Array) -> list[Array]:
+    """Floats of two bytes as float32."""
+    return [x.astype(np.float32) if x.dtype.itemsize == 2 else x for x in arrays]
 
 
 def _scores(
@@ -134,7 +145,7 @@ def _of_shared_head(grads: Array, shared: Array) -> Array:
 def _rule(query: Any, key: Any, value: Any, attn_mask: Any, *how: Any) -> tuple[TensorBase, TensorBase]:
     _check("flash_attention", query, key, value, attn_mask)
     *rows, _ = query.sizes
-    return empty_fake((*rows, value.sizes[-1]), None, query.dtype), empty_fake((*rows, 2), None, query.dtype)
+    return empty_fake((*rows, value.sizes[-1]), None, query.dtype), empty_fake((*rows, 2), None, _of_sums(query))
 
 
 @flash_attention_backward.shape_rule
@@ -144,11 +155,12 @@ def _backward_rule(
     name = "flash_attention_backward"
     _check(name, query, key, value, attn_mask)
     sizes = (*query.sizes[:3], value.sizes[3])
-    parts = ("grad", grad, sizes), ("out", out, sizes), ("normalizers", normalizers, (*sizes[:3], 2))
-    for argument, x, expected in parts:
-        if tuple(x.sizes) != expected or x.dtype is not query.dtype:
+    numbers = "normalizers", normalizers, (*sizes[:3], 2), _of_sums(query)
+    parts = ("grad", grad, sizes, query.dtype), ("out", out, sizes, query.dtype), numbers
+    for argument, x, expected, element in parts:
+        if tuple(x.sizes) != expected or x.dtype is not element:
             raise RuntimeError(
-                f"{name}: {argument} must be a {query.dtype} tensor of sizes {list(expected)}, but it is a {x.dtype}"
+                f"{name}: {argument} must be a {element} tensor of sizes {list(expected)}, but it is a {x.dtype}"
                 f" tensor of sizes {list(x.sizes)}"
             )
     made = [empty_fake(x.sizes, None, x.dtype) for x in (query, key, value)]
@@ -157,10 +169,10 @@ def _backward_rule(
 
 def _check(name: str, query: Any, key: Any, value: Any, mask: Any) -> None:
     """RuntimeError unless the tensors are as the docstring says, with no size 0 among them."""
-    if not (query.dtype is key.dtype is value.dtype) or query.dtype not in (float32, float64):
+    if not (query.dtype is key.dtype is value.dtype) or query.dtype not in (float32, float64, float16, bfloat16):
         raise RuntimeError(
-            f"{name}: query, key and value must all be float32 or all float64, but they are {query.dtype}, {key.dtype}"
-            f" and {value.dtype}"
+            f"{name}: query, key and value must all be float32, float64, float16 or bfloat16, but they are"
+            f" {query.dtype}, {key.dtype} and {value.dtype}"
         )
     sizes = [tuple(x.sizes) for x in (query, key, value)]
     if any(len(s) != 4 or numel(s) == 0 for s in sizes) or not _fit(*sizes):
@@ -179,6 +191,11 @@ def _check(name: str, query: Any, key: Any, value: Any, mask: Any) -> None:
             f"{name}: each size of attn_mask must be 1 or that of the scores, {list(scores)}, but they are"
             f" {list(mask.sizes)}"
         )
+
+
+def _of_sums(query: Any) -> dtype:
+    """The dtype of what is kept of rows."""
+    return query.dtype if query.dtype is float64 else float32
 
 
 def _fit(query: Any, key: Any, value: Any) -> bool:

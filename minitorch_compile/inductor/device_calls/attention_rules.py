@@ -1,0 +1,157 @@
+"""Attention as a call of cuDNN, forward and backward, without a score matrix: for floats of two bytes, without a mask.
+
+`scaled_dot_product_attention` asks a device whether it computes attention so (`is_fused`), and is then one op, whose
+meaning is `tensor/ops/flash_attention.py`. Of a row cuDNN keeps one number, log(sum(exp(score))), where the op has two
+that add up to it: so the second is 0.
+
+>>> as_rows((2, 3, 8, 16), (384, 16, 48, 1)).strides         # heads of one row for each place: read as they lie
+(384, 16, 48, 1)
+>>> as_rows((2, 3, 8, 16), (0, 128, 1, 8)).strides           # copied
+(384, 128, 16, 1)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from minitorch_compile import backends, prims
+from minitorch_compile.cuda_runtime.cudnn import Cudnn, Layout
+from minitorch_compile.cuda_runtime.cudnn_attention import ELEMENTS, Attention, computes_attention, row_major
+from minitorch_compile.inductor.device_calls.libraries import Libraries
+from minitorch_compile.inductor.device_calls.one_op_graph import NoKernelError
+from minitorch_compile.inductor.ir.buffer import Position
+from minitorch_compile.inductor.ir.extern_call import StridedView
+from minitorch_compile.inductor.ir.handler import Handler
+from minitorch_compile.inductor.ir.index import ZERO
+from minitorch_compile.inductor.ir.loops import TensorBox
+from minitorch_compile.inductor.lowering.graph_lowering import GraphLowering
+from minitorch_compile.inductor.lowering.shape import reindexed, within
+from minitorch_compile.inductor.lowering.stored_views import contiguous_view, stored_view
+from minitorch_compile.inductor.lowering.table import Rule
+from minitorch_compile.prims.decomposition_table import Rule as Decomposition
+from minitorch_compile.prims.decompositions.attention import AS_PRIMS
+from minitorch_compile.tensor import ops
+from minitorch_compile.tensor.dispatch.op import Op
+from minitorch_compile.tensor.functions.settings import settings
+from minitorch_compile.tensor.numerics.dtype import float32
+from minitorch_compile.tensor.tensor_base import TensorBase
+
+CALL = "cudnn_attention"
+STEP = 8  # elements: 16 bytes, which cuDNN reads at once
+FUSED = frozenset(("CUDNN_ATTENTION", "FLASH_ATTENTION"))  # of PyTorch's names, those for attention without scores
+
+
+def attention_library(libraries: Libraries) -> Cudnn | None:
+    """cuDNN, unless a program has switched off that it, or attention in blocks."""
+    return libraries.convolutions if backends.cuda.attention_switches.enabled & FUSED else None
+
+
+def is_fused(libraries: Libraries, tensors: Sequence[TensorBase], is_causal: bool, scale: float) -> bool:
+    """Whether cuDNN computes the attention of query, key and value, which lie on a device, and its gradient if one is
+    wanted. Who asks the same again is told from memory."""
+    looks = [(x.dtype, x.sizes, x.strides, x.storage.flips, x.storage.block.allocator) for x in tensors]
+    wanted = any(x._requires_grad for x in tensors)
+    switches = settings.deterministic, backends.cudnn.enabled, backends.cuda.attention_switches.enabled
+    key = *looks, is_causal, scale, wanted, *switches
+    answer = libraries.answers.get(key)
+    if answer is None:
+        answer = libraries.answers[key] = _is_fused(libraries, tensors, is_causal, scale, wanted)
+    return answer
+
+
+def _is_fused(libraries: Libraries, tensors: Sequence[TensorBase], is_causal: bool, scale: float, wanted: bool) -> bool:
+    query, *others = tensors
+    if query.dtype.name not in ELEMENTS or any(len(x.sizes) != 4 or 0 in x.sizes or x.storage.flips for x in tensors):
+        return False
+    if any(x.dtype is not query.dtype or x.device != query.device for x in others):
+        return False
+    library = attention_library(libraries)
+    if library is None:
+        return False
+    q, k, v = (as_rows(x.sizes, x.strides) for x in tensors)
+    attention = Attention(query.dtype.name, q, k, v, bool(is_causal), float(scale))
+    stream = libraries.runtime.current_stream(libraries.runtime.index_of(query.device))
+    return computes_attention(library, attention, settings.deterministic, stream, wanted)
+
+
+def as_rows(sizes: Sequence[int], strides: Sequence[int]) -> Layout:
+    """How a tensor lies when it is read: as it does if its rows lie together, else row-major."""
+    dense = row_major(sizes)
+    steps = [step if size > 1 else own for size, step, own in zip(sizes, strides, dense.strides)]
+    readable = steps[3] == 1 and all(step > 0 and step % STEP == 0 for step in steps[:3])
+    return Layout(dense.sizes, (steps[0], steps[1], steps[2], 1)) if readable else dense
+
+
+def decompositions_of(libraries: Libraries, op: Op, bound: Sequence[Any]) -> Mapping[Op, Decomposition] | None:
+    """What keeps an op of attention whole, if cuDNN computes it."""
+    if op not in AS_PRIMS:
+        return None
+    backward = op is ops.flash_attention_backward
+    tensors, (mask, is_causal, scale) = bound[backward : 3 + backward], bound[6:9] if backward else bound[3:6]
+    fused = mask is None and is_fused(libraries, tensors, is_causal, scale)
+    return AS_PRIMS if fused else None
+
+
+def attention_rules(libraries: Libraries) -> dict[str, Rule]:
+    """The rules of both prims."""
+
+    def forward(graph: GraphLowering, *arguments: Any) -> tuple[TensorBox, ...]:
+        query, key, value, _, is_causal, scale, *_ = arguments
+        views = [_rows(graph, x) for x in (query, key, value)]
+        attention = _attention(libraries, query, views, is_causal, scale, backward=False)
+        outputs = [
+            graph.new_buffer(attention.out.sizes, query.dtype),
+            graph.new_buffer(attention.statistics.sizes, float32),
+        ]
+        out, statistics = graph.extern(CALL, views, outputs, attention)
+        return out, _normalizers(statistics)
+
+    def backward(graph: GraphLowering, *arguments: Any) -> tuple[TensorBox, ...]:
+        grad, query, key, value, out, normalizers, _, is_causal, scale, *_ = arguments
+        views = [_rows(graph, x) for x in (query, key, value)]
+        attention = _attention(libraries, query, views, is_causal, scale, backward=True)
+        others = [contiguous_view(graph, x) for x in (grad, out, _logarithms(normalizers))]
+        made = [graph.new_buffer(x.sizes, query.dtype) for x in (query, key, value)]
+        return tuple(graph.extern(CALL, [others[0], *views, *others[1:]], made, attention))
+
+    return {prims.flash_attention.name: forward, prims.flash_attention_backward.name: backward}
+
+
+def _attention(
+    libraries: Libraries, query: TensorBox, views: list[StridedView], is_causal: bool, scale: float, backward: bool
+) -> Attention:
+    if query.dtype.name not in ELEMENTS or attention_library(libraries) is None:
+        raise NoKernelError("cuDNN isn't there, or isn't asked for attention in this dtype")
+    q, k, v = (Layout(tuple(view.sizes), tuple(view.strides)) for view in views)
+    return Attention(query.dtype.name, q, k, v, bool(is_causal), float(scale), backward)
+
+
+def _rows(graph: GraphLowering, x: TensorBox) -> StridedView:
+    view = stored_view(graph, x)
+    layout = as_rows(view.sizes, view.strides)
+    if layout.strides == row_major(view.sizes).strides:
+        return contiguous_view(graph, x)
+    return StridedView(view.buffer, layout.sizes, layout.strides, view.offset)
+
+
+def _normalizers(statistics: TensorBox) -> TensorBox:
+    """The logarithm of each row, and 0."""
+
+    def inner(handler: Handler, at: Position) -> object:
+        load = lambda: statistics.load(handler, [*at[:3], ZERO])
+        return handler.masked(within(handler, at[3], 0, 1), load, 0, float32)
+
+    return TensorBox((*statistics.sizes[:3], 2), float32, inner, inputs=[statistics], operations=1)
+
+
+def _logarithms(normalizers: TensorBox) -> TensorBox:
+    """The sum of both numbers of each row."""
+    sizes = (*normalizers.sizes[:3], 1)
+    first = reindexed(normalizers, sizes, lambda at: [*at[:3], ZERO])
+    second = reindexed(normalizers, sizes, lambda at: [*at[:3], at[3] + 1])
+
+    def inner(handler: Handler, at: Position) -> object:
+        return handler.apply("add", first.load(handler, at), second.load(handler, at))
+
+    return TensorBox(sizes, normalizers.dtype, inner, inputs=[normalizers], operations=1)

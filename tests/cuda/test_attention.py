@@ -1,0 +1,146 @@
+"""Attention on a GPU by cuDNN, whose stand-in checks what it is told: no score matrix is made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minitorch_compile as torch
+from minitorch_compile.backends import cudnn
+from minitorch_compile.cuda.runtime import Runtime
+from minitorch_compile.cuda_runtime.fake_cudnn import FakeCudnn
+from minitorch_compile.cuda_runtime.fake_driver import FakeDriver
+from minitorch_compile.inductor.device_calls.device_kernels import DeviceKernels
+from minitorch_compile.inductor.device_calls.libraries import Libraries
+from minitorch_compile.nn.attention import SDPBackend, sdpa_kernel
+from minitorch_compile.tensor import ops
+
+attend, randn = torch.nn.functional.scaled_dot_product_attention, torch.randn
+
+
+def use(gpus: Runtime, **how: Any) -> FakeCudnn:
+    assert isinstance(gpus.driver, FakeDriver)
+    gpus.kernels, library = DeviceKernels(gpus), FakeCudnn(gpus.driver, **how)
+    gpus.kernels.libraries = Libraries(gpus, {"cudnn": library}.__getitem__)
+    return library
+
+
+def heads_of_rows(n: int, rows: int, heads: int, width: int) -> Any:
+    """Rows of all heads side by side, as projections make them."""
+    return randn(n, rows, heads * width).view(n, rows, heads, width).transpose(1, 2)
+
+
+ATTENTIONS: dict[str, tuple[Callable[[], list[Any]], dict[str, Any]]] = {
+    "whole": (lambda: [randn(2, 2, 3, 8), randn(2, 2, 5, 8), randn(2, 2, 5, 16)], {}),
+    "causal": (lambda: [randn(1, 2, 4, 8)] * 3, {"is_causal": True}),
+    "causal, fewer queries": (
+        lambda: [randn(1, 1, 3, 8), randn(1, 1, 5, 8), randn(1, 1, 5, 8)],
+        {"is_causal": True, "scale": 0.5},
+    ),
+    "heads of rows": (lambda: [heads_of_rows(2, 4, 2, 8) for _ in range(3)], {"is_causal": True}),
+    "shared heads": (lambda: [randn(1, 4, 3, 8), randn(1, 2, 3, 8), randn(1, 2, 3, 8)], {"enable_gqa": True}),
+    "one row": (lambda: [randn(1, 1, 1, 8)] * 3, {}),
+}
+
+
+def with_gradients(tensors: list[Any], how: dict[str, Any]) -> list[Any]:
+    """The result, and the gradients of a sum in which each element of it counts differently."""
+    leaves = [x.detach().requires_grad_() for x in tensors]
+    out = attend(*leaves, **how)
+    weights = torch.linspace(-1, 1, out.numel(), device=out.device).to(out.dtype).view(out.shape)
+    return [out, *torch.autograd.grad((out * weights).sum(), leaves)]
+
+
+@pytest.mark.parametrize("name", ATTENTIONS)
+def test_attention_and_its_gradients_are_the_cpus(name: str, gpus: Runtime) -> None:
+    library = use(gpus)
+    make, how = ATTENTIONS[name]
+    element = torch.bfloat16 if name == "heads of rows" else torch.float16
+    tensors = [x.to(element) for x in make()]
+    exact = with_gradients([x.float() for x in tensors], how)
+    for expected, found in zip(exact, with_gradients([x.cuda() for x in tensors], how), strict=True):
+        assert found.is_cuda and found.dtype is element
+        tolerance = 4e-2 if element is torch.bfloat16 else 5e-3
+        assert np.allclose(found.detach().float().cpu().numpy(), expected.detach().numpy(), tolerance, tolerance)
+    assert [call for call, _ in library.ran] == ["sdpa", "sdpa_backward"] and not gpus.kernels.reasons
+
+
+def test_the_result_lies_as_the_query_does(gpus: Runtime) -> None:
+    use(gpus)
+    x = heads_of_rows(2, 4, 2, 8).half().cuda()
+    assert attend(x, x, x).transpose(1, 2).is_contiguous()
+
+
+def scored(gpus: Runtime, q: Any, k: Any, v: Any, attn_mask: Any = None) -> bool:
+    """Whether attention was computed otherwise, to the same numbers."""
+    library = gpus.kernels.libraries.bindings("cudnn")
+    library.ran.clear()
+    out = attend(q, k, v, attn_mask)
+    mask = None if attn_mask is None else attn_mask.cpu()
+    here = [x.detach().float().cpu() for x in (q, k, v)]
+    exact = attend(here[0], here[1], here[2], mask)
+    assert np.allclose(out.detach().float().cpu().numpy(), exact.numpy(), 5e-3, 5e-3)
+    return "sdpa" not in [call for call, _ in library.ran]
+
+
+def test_what_cudnn_is_not_asked_for_has_scores(gpus: Runtime) -> None:
+    use(gpus)
+    x = randn(1, 2, 3, 8).half().cuda()
+    assert not scored(gpus, x, x, x)
+    assert scored(gpus, x, x, x, attn_mask=torch.ones(3, 3, dtype=torch.bool, device="cuda"))
+    assert scored(gpus, x.float(), x.float(), x.float())
+    assert scored(gpus, x[0], x[0], x[0])
+    with sdpa_kernel(SDPBackend.MATH):
+        assert scored(gpus, x, x, x)
+    with cudnn.flags(enabled=False):
+        assert scored(gpus, x, x, x)
+    assert not scored(gpus, x, x, x)
+
+
+def test_what_cudnn_refuses_has_scores(gpus: Runtime) -> None:
+    library = use(gpus, refused=("sdpa_backward",))
+    x = randn(1, 2, 3, 8).half().cuda()
+    assert not scored(gpus, x, x, x)
+    built = library.built
+    y = x.detach().requires_grad_()
+    assert scored(gpus, y, y, y) and scored(gpus, y, y, y)
+    assert library.built == built  # what was refused isn't asked for again
+
+
+def test_gradients_add_up_in_one_order_if_they_must(gpus: Runtime) -> None:
+    library = use(gpus)
+    torch.use_deterministic_algorithms(True)
+    try:
+        with_gradients([randn(1, 1, 2, 8).half().cuda()] * 3, {})
+    finally:
+        torch.use_deterministic_algorithms(False)
+    assert library.ran[-1] == ("sdpa_backward", frozenset({"TENSOR_CORE"}))
+
+
+def test_the_op_rounds_floats_of_two_bytes_once() -> None:
+    tensors = [x.half() for x in ATTENTIONS["whole"][0]()]
+    exact = [x.float() for x in tensors]
+    how = None, True, 0.5, float("-inf"), False
+    out, normalizers = ops.flash_attention(*tensors, *how)
+    wide, expected = ops.flash_attention(*exact, *how)
+    assert out.dtype is torch.float16 and torch.equal(out, wide.half()) and torch.equal(normalizers, expected)
+    gradients = ops.flash_attention_backward(out, *tensors, out, normalizers, *how[:4])
+    meant = ops.flash_attention_backward(out.float(), *exact, out.float(), normalizers, *how[:4])
+    assert all(torch.equal(found, x.half()) for found, x in zip(gradients, meant, strict=True))
+
+
+def test_also_the_first_operation_of_all_is_asked_whether_it_is_fused(gpus: Runtime, monkeypatch: Any) -> None:
+    assert gpus.kernels is None
+    asked: list[Any] = []
+
+    def note(*arguments: Any) -> bool:
+        asked.extend(arguments)
+        return False
+
+    monkeypatch.setattr(DeviceKernels, "attends", note)
+    x = torch.ones(1, 1, 1, 8, dtype=torch.float16).cuda()
+    attend(x, x, x)
+    assert asked
