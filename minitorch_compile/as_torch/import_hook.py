@@ -93,6 +93,8 @@ OTHER_PLACES = {
     "torch.optim.adamw": "minitorch_compile.optim.adam",
     "torch.profiler.profiler": "minitorch_compile.profiler",
     "torch.serialization": "minitorch_compile.serialization",
+    "torch.utils.serialization": "minitorch_compile.serialization",
+    "torch.utils.serialization.config": "minitorch_compile.serialization.config",
     "torch.signal.windows.windows": "minitorch_compile.signal.windows",
     "torch.storage": "minitorch_compile.tensor.memory.typed_storage",
     "torch.torch": "minitorch_compile",

@@ -27,7 +27,7 @@ from minitorch_compile.serialization.checked_tensor import (
     shortened,
 )
 from minitorch_compile.serialization.plain_data import check_key
-from minitorch_compile.serialization.unreadable_file import refuse
+from minitorch_compile.serialization.unreadable_file import UnreadableFileError, refuse
 from minitorch_compile.tensor import Size, Tensor, device
 from minitorch_compile.tensor.memory.storage import Storage
 from minitorch_compile.tensor.numerics.dtype import FROM_NAME, FROM_NUMPY, dtype, uint8
@@ -248,6 +248,15 @@ def find(module: str, name: str) -> Any:
         f"the file wants to call {full:.200}, which may be any code, so it is not read; a file that holds state_dict()"
         " needs no such thing. If you trust the file and have the class: add_safe_globals([...])"
     )
+
+
+def is_allowed(module: str, name: str) -> bool:
+    """Whether a pickle may use the name."""
+    try:
+        find(module, name)
+    except UnreadableFileError:
+        return False
+    return True
 
 
 # ------------------------------------------------------------------------------------------------ what the user adds

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import enum
 
+from minitorch_compile.serialization import config
+
 
 class LoadEndianness(enum.Enum):
     """The order of this machine, the lowest byte first, or the highest."""
@@ -21,12 +23,9 @@ class LoadEndianness(enum.Enum):
     BIG = 3
 
 
-_default: list[LoadEndianness | None] = [None]
-
-
 def get_default_load_endianness() -> LoadEndianness | None:
     """The order that load() takes for that of a file without a byte order mark; None: that of this machine."""
-    return _default[0]
+    return config.load.endianness
 
 
 def set_default_load_endianness(endianness: LoadEndianness | None) -> None:
@@ -36,9 +35,9 @@ def set_default_load_endianness(endianness: LoadEndianness | None) -> None:
             "Invalid argument type in function set_default_load_endianness: expected a LoadEndianness or None, got"
             f" {type(endianness).__name__}"
         )
-    _default[0] = endianness
+    config.load.endianness = endianness
 
 
 def is_big_unless_said() -> bool:
     """Whether the highest byte is taken to come first; on the processors that kernels are made for, it doesn't."""
-    return _default[0] is LoadEndianness.BIG
+    return config.load.endianness is LoadEndianness.BIG

@@ -17,12 +17,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
+import numpy as np
+
 from minitorch_compile.nn.module import Module
 from minitorch_compile.pytree import tree_map
-from minitorch_compile.serialization import safetensors_file, stored_zip, torch_file
+from minitorch_compile.serialization import config, safetensors_file, stored_zip, torch_file
 from minitorch_compile.serialization.file_bytes import FileBytes
 from minitorch_compile.serialization.memory_budget import MemoryBudget
 from minitorch_compile.serialization.put_together import put_together
+from minitorch_compile.serialization.skipped_data import skips_data
 from minitorch_compile.serialization.take_apart import take_apart
 from minitorch_compile.serialization.unreadable_file import refuse
 from minitorch_compile.serialization.whole_file import written_whole
@@ -62,6 +65,8 @@ def save(
     {'weight': tensor([1., 1.]), 'epoch': 3}
     """
     structure, entries = take_apart(obj)
+    if skips_data():
+        entries = {name: np.zeros(array.shape, array.dtype) for name, array in entries.items()}
     if isinstance(f, (str, os.PathLike)):
         with written_whole(f) as file:
             safetensors_file.write(file, entries, {STRUCTURE: structure})
@@ -87,7 +92,8 @@ def load(
     classes that are imported, and lifts the bound on the memory that names, numbers and containers may take: 64 MB more
     than the file has bytes. `map_location` may say "cpu" in any of PyTorch's ways, or name a GPU, where the tensors are
     then. `mmap=True` maps the file into memory, to be read where it is looked at; what is written to such tensors stays
-    out of the file. `pickle_module` and `pickle_load_args` are accepted as PyTorch's callers may give them.
+    out of the file unless `set_default_mmap_options` says otherwise. `pickle_module` and `pickle_load_args` are
+    accepted as PyTorch's callers may give them.
 
     UnreadableFileError, which is an UnpicklingError, a RuntimeError and a ValueError at once, for a file that is
     damaged, of none of these kinds, or calls for other than tensors and containers.
@@ -98,13 +104,15 @@ def load(
     >>> torch.load(io.BytesIO(file.getvalue()))
     [tensor([0, 1, 2])]
     """
+    mmap = config.load.mmap if mmap is None else mmap
     if mmap and not isinstance(f, (str, os.PathLike)):
         raise ValueError("f must be a file path in order to use the mmap argument")
     if pickle_module is not None or pickle_load_args:
         raise RuntimeError("load: pickle_module and its options can't be chosen: files are never unpickled freely")
     _check_location(map_location)
-    with _opened(f) as file:
-        content = FileBytes(file, bool(mmap))
+    shared = bool(mmap) and config.maps_shared()
+    with _opened(f, "r+b" if shared else "rb") as file:
+        content = FileBytes(file, bool(mmap), shared)
         trusted = weights_only is False
         found = _read(content, MemoryBudget(None if trusted else content.size), trusted)
     return _moved(found, map_location)
@@ -163,10 +171,10 @@ def _moved(found: Any, map_location: Any) -> Any:
 
 
 @contextmanager
-def _opened(f: FileLike) -> Iterator[Any]:
+def _opened(f: FileLike, mode: str = "rb") -> Iterator[Any]:
     """The file of that name, or the file itself, if one can go about in it and read bytes."""
     if isinstance(f, (str, os.PathLike)):
-        with open(f, "rb") as file:
+        with open(f, mode) as file:
             yield file
         return
     for needed in ("read", "seek", "tell"):

@@ -10,18 +10,21 @@ Source: torch/serialization.py, for the layout.
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from minitorch_compile.serialization.allowed_names import Global, ReadStorage
+from minitorch_compile.serialization.allowed_names import Global, ReadStorage, is_allowed
 from minitorch_compile.serialization.byte_order import is_big_unless_said
 from minitorch_compile.serialization.checked_tensor import counts, shortened
 from minitorch_compile.serialization.file_bytes import FileBytes, check_elements, fill
 from minitorch_compile.serialization.memory_budget import MemoryBudget
+from minitorch_compile.serialization.pickled_names import names_in
 from minitorch_compile.serialization.plain_data import check_depth
-from minitorch_compile.serialization.stored_zip import Member, check_sum, members_of
+from minitorch_compile.serialization.skipped_data import skips_data
+from minitorch_compile.serialization.stored_zip import LOCAL, Member, check_sum, members_of
 from minitorch_compile.serialization.unpickler import Unpickler
 from minitorch_compile.serialization.unreadable_file import refuse
 from minitorch_compile.tensor.numerics.dtype import FROM_NUMPY, dtype
@@ -101,7 +104,8 @@ def read_zip(content: FileBytes, budget: MemoryBudget) -> Any:
         array = content.array(*member.place, element.numpy)
         if content.map is None:
             budget.spend(member.length)
-            check_sum(member, memoryview(array.view(np.uint8)))  # type: ignore[arg-type]
+            if not skips_data():
+                check_sum(member, memoryview(array.view(np.uint8)))  # type: ignore[arg-type]
         return ReadStorage(_native(array) if big_endian else array, element)
 
     main = members[pickles[0]]
@@ -113,6 +117,28 @@ def read_zip(content: FileBytes, budget: MemoryBudget) -> Any:
     if file.tell() != main.length:
         raise refuse("there are bytes after the end of the pickle; the file is damaged")
     return check_depth(result)
+
+
+def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
+    """The names, such as "package.module.Class", that a file of torch.save's calls and load() would refuse: those that
+    are neither on its list nor added by add_safe_globals(). `f` is a path or an open file. The pickle is only looked
+    at. ValueError for another file.
+
+    >>> torch.serialization.get_unsafe_globals_in_checkpoint(__file__)
+    Traceback (most recent call last):
+    ValueError: get_unsafe_globals_in_checkpoint: expected a file of PyTorch's torch.save, a zip file
+    """
+    if isinstance(f, (str, os.PathLike)):
+        with open(f, "rb") as file:
+            return get_unsafe_globals_in_checkpoint(file)
+    content = FileBytes(f)
+    if content.read(0, min(content.size, 4)) != LOCAL:
+        raise ValueError("get_unsafe_globals_in_checkpoint: expected a file of PyTorch's torch.save, a zip file")
+    members = members_of(content, MemoryBudget(content.size))
+    pickled = next((member for name, member in members.items() if name.endswith("/data.pkl")), None)
+    if pickled is None or any(name.endswith("/constants.pkl") for name in members):
+        raise ValueError("get_unsafe_globals_in_checkpoint: expected a checkpoint of torch.save, got another zip file")
+    return sorted({".".join(name) for name in names_in(content.read(*pickled.place)) if not is_allowed(*name)})
 
 
 def _is_big_endian(content: FileBytes, order: Member | None) -> bool:

@@ -1,7 +1,7 @@
 """The table of readers: what each reads, whole files to begin with, how it is damaged, and its one error.
 
 >>> sorted(READERS)
-['kernel cache', 'legacy', 'notebooks', 'safetensors', 'times', 'zip']
+['kernel cache', 'legacy', 'names', 'notebooks', 'safetensors', 'times', 'zip']
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from minitorch_compile import nn
 from minitorch_compile.course.grading.grade import code_cells
 from minitorch_compile.inductor.runtime import object_store
 from minitorch_compile.inductor.tuning import autotune_cache
-from minitorch_compile.serialization import UnreadableFileError
+from minitorch_compile.serialization import UnreadableFileError, get_unsafe_globals_in_checkpoint
 from tests.serialization.fuzz.mutations import damaged
 from tests.serialization.fuzz.structured import (
     damaged_json,
@@ -43,7 +43,7 @@ class Reader:
     whole: Callable[[], list[bytes]]
     read: Callable[[bytes], Any]
     damage: Callable[[bytes, Random], bytes]
-    error: type[BaseException] | tuple[()]
+    error: type[BaseException] | tuple[type[BaseException], ...]
 
 
 def file_of(reader: Reader, whole: list[bytes], random: Random) -> bytes:
@@ -54,6 +54,11 @@ def file_of(reader: Reader, whole: list[bytes], random: Random) -> bytes:
 
 def load(data: bytes) -> Any:
     return torch.load(io.BytesIO(data))
+
+
+def names(data: bytes) -> list[str]:
+    """The names that a file calls. One that is no zip file of PyTorch's is a ValueError."""
+    return get_unsafe_globals_in_checkpoint(io.BytesIO(data))
 
 
 def recorded(legacy: bool) -> list[bytes]:
@@ -137,6 +142,7 @@ def damaged_times(data: bytes, random: Random) -> bytes:
 
 READERS = {
     "zip": Reader(lambda: recorded(False), load, damaged_zip, UnreadableFileError),
+    "names": Reader(lambda: recorded(False), names, damaged_zip, (UnreadableFileError, ValueError)),
     "legacy": Reader(lambda: recorded(True), load, damaged_legacy, UnreadableFileError),
     "safetensors": Reader(our_files, load, damaged_safetensors, UnreadableFileError),
     "kernel cache": Reader(lambda: [entry()], read_entry, damaged_entry, ()),
