@@ -275,9 +275,12 @@ def test_one_mask_decides_one_size() -> None:
 
 @pytest.mark.parametrize(
     "function",
-    [abs, math.sqrt, math.floor, round, lambda number: number**2, lambda number: number**-1],
-    ids=["abs", "sqrt", "floor", "round", "square", "inverse"],
-)
+    [
+        abs, math.sqrt, math.floor, round, lambda number: number**2, lambda number: number**-1,
+        lambda number: round(number, 1), lambda number: max(number, 4.0), lambda number: min(1.5, number, number / 2),
+    ],
+    ids=["abs", "sqrt", "floor", "round", "square", "inverse", "digits", "greatest", "least"],
+)  # fmt: skip
 def test_functions_of_one_number_are_in_the_graph(function) -> None:
     def program(x):
         return x * function(x.sum().item())

@@ -34,6 +34,7 @@ from minitorch_compile.dynamo.variables.containers.sorting import key_of, sorted
 from minitorch_compile.dynamo.variables.functions import polyfills
 from minitorch_compile.dynamo.variables.objects.class_lookup import has_method
 from minitorch_compile.dynamo.variables.objects.objects import ObjectIterator
+from minitorch_compile.dynamo.variables.tensors.data_numbers import of_several
 from minitorch_compile.dynamo.variables.tensors.numbers import applied, is_open_float
 from minitorch_compile.dynamo.variables.tensors.sym_int import SymIntVariable, greatest, operand
 from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
@@ -219,8 +220,11 @@ def _extreme(tracer: Tracer, op: str, args: tuple[Value, ...], key: Value | None
     """Numbers are compared when all are there, since nobody sees it; other items as they come."""
     best: tuple[Value, Value] | None = None
     waiting: list[Value] = []
-    if key is None and len(args) > 1 and any(map(is_open_float, args)):
-        number = applied(max if op == ">" else min, [arg.realize() for arg in args], may_vary=True)
+    if key is None and len(args) > 1:
+        operands, function = [arg.realize() for arg in args], max if op == ">" else min
+        number = of_several(tracer, function, operands)
+        if number is None and any(map(is_open_float, operands)):
+            number = applied(function, operands, may_vary=True)
         if number is not None:
             return number
     for item in tracer.each(args[0]) if len(args) == 1 else args:

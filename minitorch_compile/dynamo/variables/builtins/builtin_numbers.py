@@ -24,7 +24,7 @@ from minitorch_compile.dynamo.variables.objects.classes import ClassVariable
 from minitorch_compile.dynamo.variables.objects.enum_members import MemberVariable
 from minitorch_compile.dynamo.variables.objects.objects import UserObjectVariable
 from minitorch_compile.dynamo.variables.objects.special_answers import judged
-from minitorch_compile.dynamo.variables.tensors.data_numbers import DataNumberVariable, converted
+from minitorch_compile.dynamo.variables.tensors.data_numbers import DataNumberVariable, converted, of_several
 from minitorch_compile.dynamo.variables.tensors.numbers import applied
 from minitorch_compile.dynamo.variables.tensors.numpy_numbers import plain
 from minitorch_compile.dynamo.variables.tensors.sym_int import SymIntVariable
@@ -50,6 +50,10 @@ def _computed(function: Any, special_method: str = "") -> Rule:
         first = args[0].realize() if args else None
         if isinstance(first, (SymIntVariable, DataNumberVariable)) and len(args) == 1:
             number = converted(tracer, first, function)
+            if number is not None:
+                return number
+        if function is round and isinstance(first, DataNumberVariable) and not kwargs:
+            number = of_several(tracer, round, [arg.realize() for arg in args])
             if number is not None:
                 return number
         operands = [plain(arg.realize()) if function in TO_PYTHON else arg.realize() for arg in args]

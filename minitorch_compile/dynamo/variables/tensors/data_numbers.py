@@ -102,6 +102,18 @@ def converted(tracer: Tracer, number: VariableTracker, function: Any) -> Value |
     return DataNumberVariable(tracer.output, node, float)
 
 
+def of_several(tracer: Tracer, function: Any, operands: list[VariableTracker]) -> Value | None:
+    """max(a, b), min(a, b) or round(a, digits) as a node; None if the data tell none of them, or what type it has."""
+    if not any(map(is_told_by_data, operands)):
+        return None
+    kinds = [operand.python_type() for operand in operands]
+    has_digits = function is round and kinds == [float, int] and not is_told_by_data(operands[1])
+    if not has_digits and (function is round or set(kinds) != {float}):
+        return None
+    node = tracer.output.plain_node(function, [*operands], math.nan)
+    return DataNumberVariable(tracer.output, node, float)
+
+
 def data_comparison(tracer: Tracer, op: str, left: VariableTracker, right: VariableTracker) -> Value | None:
     """left op right as a node, or the outcome where it is certain."""
     if not _are_numbers(left, right):
