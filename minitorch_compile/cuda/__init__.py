@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, NoReturn
 
 from minitorch_compile.control import assume_constant_result
-from minitorch_compile.cuda import accelerator, amp, memory, nvtx, profiler, random, runtime, streams
+from minitorch_compile.cuda import accelerator, amp, comm, memory, nvtx, profiler, random, runtime, streams
 from minitorch_compile.cuda.memory import (
     OutOfMemoryError,
     empty_cache,

@@ -102,7 +102,8 @@ def _check_classes(input: Any, target: Any, weight: Any, ignore_index: int) -> N
             "nll_loss: weight tensor should be defined either for all classes or no classes: expected sizes"
             f" [{classes}], got {list(weight.sizes)}"
         )
-    if not (target.is_fake or stacks.modes) and 0 not in target.sizes:  # while it is traced, nothing is wrong yet
+    # While it is traced, nothing is wrong yet; on a device, the kernel that chooses by it looks at each.
+    if not (target.is_fake or stacks.modes or target.storage.block is not None) and 0 not in target.sizes:
         _check_range(target.array, classes, ignore_index)
 
 

@@ -21,6 +21,7 @@ from minitorch_compile.tensor.dispatch.declare import functional
 from minitorch_compile.tensor.grad_mode import no_grad
 from minitorch_compile.tensor.numerics.dtype import FLOATING, int32, int64
 from minitorch_compile.tensor.ops.checked_values import checked
+from minitorch_compile.tensor.ops.index_along import extremes
 
 
 @functional()
@@ -206,9 +207,10 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Any:
     if tensor.dtype is not int64:
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
     if not tensor.is_fake and 0 not in tensor.sizes:
-        if tensor.array.min() < 0:
+        least, most = extremes(tensor)
+        if least < 0:
             raise RuntimeError("Class values must be non-negative.")
-        if num_classes != -1 and tensor.array.max() >= num_classes:
+        if num_classes != -1 and most >= num_classes:
             raise RuntimeError(f"Class values must be smaller than num_classes. Got {num_classes} classes.")
     elif num_classes != -1:
         tensor = checked(tensor, (tensor >= 0) & (tensor < num_classes))

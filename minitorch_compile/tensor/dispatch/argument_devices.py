@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from minitorch_compile.tensor.dispatch.op import Op
 
 MIXING = frozenset(("indexing", "convolution", "copy", "view"))
-LIKE_THE_FIRST = frozenset(("indexing", "copy", "view"))  # the other tensors may be anywhere
+LIKE_THE_FIRST = frozenset(("copy", "view"))  # the other tensors may be anywhere
+INDICES_FROM_MAIN_MEMORY = frozenset(("index", "index_put"))  # x[i], of what lies on a device
 
 
 def following(op: Op, arguments: Sequence[Any], result: Any) -> Any:
@@ -57,12 +58,34 @@ def place_of(op: Op, tensors: Sequence[TensorBase]) -> device | None:
             beside = x.device
     if found is not None and op.kind in LIKE_THE_FIRST:
         return tensors[0].device
+    if found is not None and op.name in INDICES_FROM_MAIN_MEMORY:
+        return _place_of_indexed(op, tensors)
     if found is not None and beside is not None:
         raise MixedDevicesError(
             f"Expected all tensors to be on the same device, but found at least two devices, {found} and {beside}!"
             f" ({op.name}: move one of them, as x.to('{found}'))"
         )
     return found
+
+
+def _place_of_indexed(op: Op, tensors: Sequence[TensorBase]) -> device:
+    """Where x[indices] is computed: on the device of x. Indices may come from main memory, and so may a single number
+    that is stored. RuntimeError in PyTorch's words for others."""
+    where = tensors[0].device
+    values = tensors[-1:] if op.name == "index_put" else []
+    for index in tensors[1 : len(tensors) - len(values)]:
+        if index.device != where and index.storage.block is not None:
+            raise RuntimeError(
+                f"indices should be either on cpu or on the same device as the indexed tensor ({where}); got one on"
+                f" {index.device}"
+            )
+    for x in values:
+        if x.device != where and (x.sizes or x.storage.block is not None):
+            raise MixedDevicesError(
+                f"Expected all tensors to be on the same device, but found at least two devices, {where} and"
+                f" {x.device}! ({op.name}: move one of them, as x.to('{where}'))"
+            )
+    return where
 
 
 def device_of(tensors: Iterable[TensorBase]) -> device:

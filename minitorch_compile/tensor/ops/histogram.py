@@ -107,6 +107,11 @@ def histogram(
     """
     if input.dtype.category < FLOATING:
         raise NotImplementedError(f"histogram: implemented for floating-point tensors, got {input.dtype}")
+    if input.storage.block is not None:
+        raise NotImplementedError(
+            "Could not run 'aten::histogram' with arguments from the 'CUDA' backend: PyTorch has it for the CPU alone;"
+            " call .cpu(), or torch.histc"
+        )
     edges: Any = bins.array if isinstance(bins, TensorBase) else bins
     weights = None if weight is None else weight.array.reshape(-1)
     counts, found = np.histogram(input.array.reshape(-1), edges, range, density, weights)

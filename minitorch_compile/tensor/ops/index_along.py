@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from minitorch_compile.symbolic import expect_equal_sizes
+from minitorch_compile.tensor.dispatch.argument_devices import MixedDevicesError
 from minitorch_compile.tensor.dispatch.declare import composite
 from minitorch_compile.tensor.dispatch.dispatch import stacks
 from minitorch_compile.tensor.dispatch.number_arguments import coefficient
@@ -23,10 +24,14 @@ from minitorch_compile.tensor.ops.creation import full
 from minitorch_compile.tensor.ops.gathering import scatter_reduce
 from minitorch_compile.tensor.ops.indexing import index as index_op
 from minitorch_compile.tensor.ops.indexing import index_put
+from minitorch_compile.tensor.ops.joining import cat
 from minitorch_compile.tensor.ops.pointwise import mul, where
+from minitorch_compile.tensor.ops.reduction import amax, amin
 from minitorch_compile.tensor.ops.reshaping import reshape
 from minitorch_compile.tensor.ops.view import expand
 from minitorch_compile.tensor.tensor_base import TensorBase
+
+READ_AT_ONCE = 1 << 14  # so many numbers of a device are read as quickly as two are found there
 
 
 def _places(
@@ -41,11 +46,25 @@ def _places(
         raise TypeError(f"{name}(): argument 'index' must be Tensor, not {type(index).__name__}")
     if len(index.sizes) > 1:
         raise IndexError(f"{name}(): Index is supposed to be a vector, but got sizes {list(index.sizes)}")
+    if index.device != input.device and not (index.is_fake or input.is_fake):
+        raise MixedDevicesError(
+            "Expected all tensors to be on the same device, but found at least two devices,"
+            f" {input.device} and {index.device}! ({name}: move the index, as index.to('{input.device}'))"
+        )
     if index.dtype not in (int64, int32):
         raise RuntimeError(f"{name}(): Expected dtype int32 or int64 for index, got {index.dtype}")
     if outside is not None:
         index = _from_the_front(name, index, input.sizes[at] if input.sizes else 1, at, outside)
     return [None] * at + [index if index.sizes else reshape(index, (1,))]
+
+
+def extremes(x: Any) -> tuple[int, int]:
+    """The least and the largest element; of many on a device, found there."""
+    if x.storage.block is None or numel(x.sizes) <= READ_AT_ONCE:
+        array = x.array
+        return array.min(), array.max()
+    least, most = cat([reshape(extreme(reshape(x, (-1,)), (0,)), (1,)) for extreme in (amin, amax)], 0).tolist()
+    return least, most
 
 
 def _from_the_front(name: str, index: Any, size: int, dim: int, outside: type[Exception]) -> Any:
@@ -55,7 +74,7 @@ def _from_the_front(name: str, index: Any, size: int, dim: int, outside: type[Ex
     """
     if index.is_fake or index.is_example or stacks.modes:
         return where(index < 0, index - size, index)
-    least, most = (index.array.min(), index.array.max()) if numel(index.sizes) else (0, -1)
+    least, most = extremes(index) if numel(index.sizes) else (0, -1)
     if least < 0 or most >= size:
         wrong = least if least < 0 else most
         raise outside(f"{name}(): index {wrong} is out of bounds for dimension {dim} with size {size}")

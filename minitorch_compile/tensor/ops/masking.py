@@ -114,7 +114,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Any:
     chosen, given = reshape(expand(mask, sizes), (-1,)), reshape(source, (-1,))
     place = sub(cumsum(to(chosen, int64), 0), 1)  # in `source`; -1 before the first
     if not (place.is_fake or place.is_example):
-        _check_source(given, 1 + int(place.array[-1]) if place.sizes[0] else 0)
+        _check_source(given, 1 + int(select(place, 0, -1)) if place.sizes[0] else 0)
     elif not given.sizes[0]:
         raise FakeDataError("masked_scatter: from an empty source, it depends on the data if anything is taken")
     if not given.sizes[0]:

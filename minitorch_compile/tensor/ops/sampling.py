@@ -32,6 +32,7 @@ from minitorch_compile.tensor.ops.copies import to_copy
 from minitorch_compile.tensor.ops.creation import sizes_of
 from minitorch_compile.tensor.ops.pytorch_stream import drawn_like, drawn_normals, drawn_one_by_one
 from minitorch_compile.tensor.ops.random import normal_random, randn, uniform_random
+from minitorch_compile.tensor.ops.reduction import all
 from minitorch_compile.tensor.ops.reshaping import broadcast_tensors
 from minitorch_compile.tensor.ops.view import detach
 from minitorch_compile.tensor.random.generator import draws_as_pytorch
@@ -47,6 +48,8 @@ def _check_floating(name: str, input: Any) -> None:
 
 def _all_true(condition: Any) -> bool:
     """Whether the condition holds everywhere; while tracing, when there is no data to look at, it is taken to hold."""
+    if condition.storage.block is not None:
+        return bool(all(condition))
     return bool(condition.is_fake or condition.array.all())
 
 

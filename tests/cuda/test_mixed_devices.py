@@ -1,0 +1,55 @@
+"""Tensors of one call on two devices: which PyTorch takes together, and which it refuses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import minitorch_compile as torch
+
+X, INDEX = torch.arange(12.0).view(3, 4), torch.tensor([2, 0])
+SAME = "Expected all tensors to be on the same device"
+
+REFUSED: dict[str, Any] = {
+    "gather": lambda x, i: x.gather(0, i[:, None]),
+    "scatter": lambda x, i: x.scatter(0, i[:, None], x[:2, :1]),
+    "scatter_add": lambda x, i: x.scatter_add(0, i[:, None], x[:2, :1]),
+    "index_select": lambda x, i: x.index_select(0, i),
+    "index_add": lambda x, i: x.index_add(0, i, x[:2]),
+    "embedding": lambda x, i: torch.nn.functional.embedding(i, x),
+    "values": lambda x, i: x.clone().index_put_((i.to(x.device),), X[:2].cuda() if x.device.type == "cpu" else X[:2]),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_an_index_elsewhere_is_refused(name: str) -> None:
+    for x, index in ((X.cuda(), INDEX), (X, INDEX.cuda())):
+        with pytest.raises(RuntimeError, match=SAME):
+            REFUSED[name](x, index)
+
+
+def test_subscripts_take_indices_from_main_memory() -> None:
+    x = X.cuda()
+    assert x[INDEX].tolist() == X[INDEX].tolist() and x[X[:, 0] > 3].tolist() == X[1:].tolist()
+    x[INDEX] = 5.0
+    assert x[0].tolist() == [5.0] * 4
+    x[INDEX] = torch.tensor(6.0)
+    assert x.is_cuda and x[2].tolist() == [6.0] * 4
+
+
+def test_subscripts_of_main_memory_take_none_of_a_gpu() -> None:
+    with pytest.raises(RuntimeError, match=r"indices should be either on cpu or on the same device .* \(cpu\)"):
+        X[INDEX.cuda()]
+    with pytest.raises(RuntimeError, match=r"indices should be either on cpu or on the same device .* \(cuda:0\)"):
+        X.cuda()[INDEX.to("cuda:1")]
+
+
+def test_a_target_out_of_range_is_found_by_the_kernel() -> None:
+    with pytest.raises(RuntimeError, match="index 9 is out of bounds"):  # on a GPU, PyTorch's is no IndexError either
+        torch.nn.functional.cross_entropy(X.cuda(), torch.tensor([0, 9, 1], device="cuda"))
+
+
+def test_what_pytorch_has_for_the_cpu_alone() -> None:
+    with pytest.raises(NotImplementedError, match="aten::histogram"):
+        torch.histogram(X.cuda(), 3)
