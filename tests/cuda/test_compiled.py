@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import minitorch_compile as torch
+from minitorch_compile import logs
 from minitorch_compile.compiler import device_graphs
 from minitorch_compile.cuda.device_block import DeviceBlock
 from minitorch_compile.cuda.runtime import Runtime
@@ -178,3 +179,18 @@ def test_a_state_is_loaded_into_a_model_there() -> None:
     assert type(found).__name__ == "OrderedDict" and {x.get_device() for x in found.values()} == {1}
     with pytest.raises(RuntimeError, match="no tensors on xpu here"):
         torch.load(io.BytesIO(file.getvalue()), map_location="xpu")
+
+
+def test_a_float_that_changes_is_an_argument_of_the_kernels() -> None:
+    def function(x: Any, a: float) -> Any:
+        return (x * a + 1 / a).sin().lerp(x, a)
+
+    compiled = torch.compile(function, dynamic=True)
+    x = torch.arange(4.0, device="cuda").requires_grad_()
+    with logs.capture("dynamic") as records:
+        for a in (0.5, 0.25, 1.5):
+            got, want = compiled(x, a), function(x, a)
+            assert got.is_cuda and torch.allclose(got, want, atol=1e-6)
+            first, second = (torch.autograd.grad(y.sum(), x)[0] for y in (got, want))
+            assert torch.allclose(first, second, atol=1e-6)
+    assert sum(record.text.startswith("version") for record in records) == 1
