@@ -8,9 +8,10 @@ from typing import Any
 from minitorch_compile.aot.call_compiler import CompiledGraph
 from minitorch_compile.aot.size_values import SizeValues, with_values
 from minitorch_compile.fx.graph_module import GraphModule
+from minitorch_compile.tensor import no_grad
 from minitorch_compile.tensor.dispatch.strided_results import wrap_as
 from minitorch_compile.tensor.memory.strides import is_dense
-from minitorch_compile.tensor.tensor_base import TensorBase
+from minitorch_compile.tensor.tensor_base import TensorBase, from_parts
 
 
 def interpret(graph_module: GraphModule, example_inputs: Sequence[TensorBase]) -> CompiledGraph:
@@ -61,4 +62,15 @@ def _in_dense_layout(x: TensorBase, sizes: tuple[int, ...], strides: tuple[int, 
 
 def in_layout(x: TensorBase, strides: tuple[int, ...] | None) -> TensorBase:
     """The same values with these strides; copied only if they lie otherwise in memory."""
-    return x if strides is None or x.strides == strides or x.is_fake else wrap_as(x.array, strides)
+    if strides is None or x.strides == strides or x.is_fake:
+        return x
+    return wrap_as(x.array, strides) if x.storage.block is None else _laid_out_on_device(x, strides)
+
+
+def _laid_out_on_device(x: Any, strides: tuple[int, ...]) -> TensorBase:
+    """The same for dense strides, without a way over main memory: row-major with the dimensions in another order."""
+    order = sorted(range(len(strides)), key=lambda dim: -strides[dim])
+    with no_grad():
+        dense = x.permute(order).contiguous()
+    laid_out: TensorBase = from_parts(dense.storage, dense.offset, x.sizes, strides, x.dtype, x.device)
+    return laid_out

@@ -154,6 +154,14 @@ def test_a_matrix_without_an_answer_is_named(function: Any, message: str, solver
             function(place)
 
 
+def test_a_compiled_solution_stays_there_with_its_layout(solver: FakeCuSolver) -> None:
+    a = regular(3).double()
+    function = lambda a: linalg.solve(a, a) + linalg.cholesky(a @ a.mT)
+    expected, found = function(a), torch.compile(function)(a.cuda())
+    assert found.is_cuda and found.stride() == expected.stride()
+    assert np.allclose(found.cpu().numpy(), expected.numpy(), 1e-9, 1e-9)
+
+
 def test_without_the_library_it_is_computed_in_main_memory_and_says_so() -> None:
     with pytest.warns(UserWarning, match="_linalg_cholesky on cuda is computed in main memory: an algorithm of LAPACK"):
         assert linalg.cholesky(4 * torch.eye(2, device="cuda")).tolist() == [[2, 0], [0, 2]]
