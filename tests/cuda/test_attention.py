@@ -110,6 +110,18 @@ def test_what_cudnn_refuses_has_scores(gpus: Runtime) -> None:
     assert library.built == built  # what was refused isn't asked for again
 
 
+def test_gradients_of_gradients_are_the_cpus(gpus: Runtime) -> None:
+    use(gpus)
+    x, found = randn(1, 2, 3, 8).half(), []
+    for leaf in (x.float().requires_grad_(), x.cuda().requires_grad_()):
+        out = attend(leaf, leaf, leaf, is_causal=True)
+        (first,) = torch.autograd.grad((out * out).sum(), leaf, create_graph=True)
+        (second,) = torch.autograd.grad((first * first).sum(), leaf)
+        assert second.dtype is leaf.dtype
+        found.append(second.float().cpu())
+    assert torch.allclose(found[1], found[0], 3e-2, 3e-2 * found[0].abs().max().item()) and not gpus.kernels.reasons
+
+
 def test_gradients_add_up_in_one_order_if_they_must(gpus: Runtime) -> None:
     library = use(gpus)
     torch.use_deterministic_algorithms(True)

@@ -15,6 +15,8 @@ from typing import Any
 
 from minitorch_compile.autograd.derivative_table import Gradients, Unused, derivative, sum_to
 from minitorch_compile.tensor import Tensor, ops
+from minitorch_compile.tensor.numerics.dtype import float32
+from minitorch_compile.tensor.numerics.rounding import HALF
 from minitorch_compile.tensor.ops.attention_in_ops import gradients_in_ops, second_gradients_in_ops
 
 
@@ -37,8 +39,8 @@ def _(
         upper = ops.zeros_like(out[0])
 
     def in_ops() -> Any:
-        arguments: Any = (upper, *tensors, out[1], *how, by_normalizers)
-        return gradients_in_ops(*arguments)
+        arguments: Any = (*_wide(upper, *tensors), out[1], *how, by_normalizers)
+        return _rounded(gradients_in_ops(*arguments), query)
 
     gradients = in_ops() if by_normalizers is not None else ops.flash_attention_backward(upper, *tensors, *out, *how)
     return (*gradients[:3], lambda: sum_to(in_ops()[3], attn_mask))
@@ -61,7 +63,18 @@ def _(
 ) -> Gradients:
     tensors = query, key, value
     grads: Any = [ops.zeros_like(x) if g is None else g for g, x in zip(grad, tensors, strict=True)]
-    *gradients, by_scores = second_gradients_in_ops(
-        grads, upper, *tensors, result, normalizers, attn_mask, is_causal, scale, fill
-    )
-    return (*gradients, lambda: sum_to(by_scores, attn_mask))
+    wide: Any = _wide(upper, *tensors, result)
+    how: Any = (normalizers, attn_mask, is_causal, scale, fill)
+    by_results: Any = tuple(_wide(*grads))
+    *gradients, by_normalizers, by_scores = second_gradients_in_ops(by_results, *wide, *how)
+    return (*_rounded(gradients, query), by_normalizers, lambda: sum_to(by_scores, attn_mask))
+
+
+def _wide(*tensors: Tensor) -> list[Tensor]:
+    """Floats of two bytes as float32, which normalizers are then, too."""
+    return [ops.to_copy(x, float32) if x.dtype in HALF else x for x in tensors]
+
+
+def _rounded(tensors: Any, like: Tensor) -> list[Tensor]:
+    """And back."""
+    return [ops.to_copy(x, like.dtype) if like.dtype in HALF else x for x in tensors]

@@ -21,7 +21,7 @@ from minitorch_compile.tensor.ops.contraction import matmul
 from minitorch_compile.tensor.ops.copies import to_copy
 from minitorch_compile.tensor.ops.creation import ones
 from minitorch_compile.tensor.ops.joining import cat
-from minitorch_compile.tensor.ops.pointwise import exp, log, logical_not, where
+from minitorch_compile.tensor.ops.pointwise import clamp, exp, log, logical_not, where
 from minitorch_compile.tensor.ops.reduction import amax
 from minitorch_compile.tensor.ops.reduction import sum as total
 from minitorch_compile.tensor.ops.reshaping import reshape
@@ -67,7 +67,7 @@ def gradients_in_ops(
     by_scores = weights * (by_weights - delta)
     if by_normalizers is not None:  # the largest score moves the maximum, and takes from the logarithm what it adds
         highest = to_copy(scores == _part(normalizers, 0), scores.dtype)
-        share = highest / total(highest, -1, True)
+        share = highest / clamp(total(highest, -1, True), 1)  # none is, where only the sum of both numbers is kept
         by_scores = by_scores + share * (_part(by_normalizers, 0) - _part(by_normalizers, 1))
     by_scores = _used(by_scores, hidden)
     by_products = by_scores * scale
