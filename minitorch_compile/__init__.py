@@ -141,7 +141,12 @@ from minitorch_compile.tensor import (
 from minitorch_compile.tensor import (
     bool_ as bool,
 )
-from minitorch_compile.tensor.cpu.thread_count import get_num_threads, set_num_threads
+from minitorch_compile.tensor.cpu.thread_count import (
+    get_num_interop_threads,
+    get_num_threads,
+    set_num_interop_threads,
+    set_num_threads,
+)
 from minitorch_compile.tensor.functions.call_of_to import _parse_to
 from minitorch_compile.tensor.functions.checks import (
     _assert,

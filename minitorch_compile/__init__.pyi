@@ -146,7 +146,9 @@ from minitorch_compile.tensor import tensor as tensor
 from minitorch_compile.tensor import uint8 as uint8
 from minitorch_compile.tensor import bool_ as bool_
 bool = bool_
+from minitorch_compile.tensor.cpu.thread_count import get_num_interop_threads as get_num_interop_threads
 from minitorch_compile.tensor.cpu.thread_count import get_num_threads as get_num_threads
+from minitorch_compile.tensor.cpu.thread_count import set_num_interop_threads as set_num_interop_threads
 from minitorch_compile.tensor.cpu.thread_count import set_num_threads as set_num_threads
 from minitorch_compile.tensor.functions.call_of_to import _parse_to as _parse_to
 from minitorch_compile.tensor.functions.checks import _assert as _assert

@@ -64,7 +64,8 @@ def make_fx(
         raise AssertionError(f"tracing_mode must be one of {', '.join(MODES)}, but got {tracing_mode!r}")
     if pre_dispatch:
         raise NotImplementedError(
-            "make_fx: pre_dispatch=True, a graph from above autograd, is what torch.compile makes"
+            "make_fx: pre_dispatch=True is not offered; leave it out, or take the graph from above autograd that"
+            " torch.compile gives a backend of your own"
         )
 
     @functools.wraps(f)

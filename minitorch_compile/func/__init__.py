@@ -12,7 +12,7 @@ from minitorch_compile.autograd.vmap_slot import register_vmap as _register_vmap
 from minitorch_compile.func import batching  # fills the table of rules
 from minitorch_compile.func import dual_numbers as _dual_numbers
 from minitorch_compile.func.batched_function import apply_to_examples as _apply_to_examples
-from minitorch_compile.func.ensembles import stack_module_state
+from minitorch_compile.func.ensembles import replace_all_batch_norm_modules_, stack_module_state
 from minitorch_compile.func.forward_mode import jvp, linearize
 from minitorch_compile.func.functional_call import functional_call
 from minitorch_compile.func.functionalization import functionalize
@@ -31,6 +31,7 @@ __all__ = [
     "jacrev",
     "jvp",
     "linearize",
+    "replace_all_batch_norm_modules_",
     "stack_module_state",
     "vjp",
     "vmap",

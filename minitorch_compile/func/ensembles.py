@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from minitorch_compile.nn.module import Module
+from minitorch_compile.nn.modules.batchnorm import _BatchNorm
 from minitorch_compile.tensor import ops
 
 Stacked = dict[str, Any]
@@ -48,3 +49,18 @@ def _leaf(tensors: list[Any]) -> Any:
     if any(x.requires_grad != needs_gradient for x in tensors):
         raise RuntimeError("stack_module_state: a parameter must require grad in all of the models or in none")
     return ops.stack([x.detach() for x in tensors]).requires_grad_(needs_gradient)
+
+
+def replace_all_batch_norm_modules_(root: Module) -> Module:
+    """Makes all batch norms of a module, `root`, forget their running statistics, so that it changes nothing when it
+    is called, as vmap needs it; returns it.
+
+    >>> model = torch.nn.Sequential(torch.nn.BatchNorm1d(2))
+    >>> torch.func.replace_all_batch_norm_modules_(model)[0].running_mean is None
+    True
+    """
+    for module in root.modules():
+        if isinstance(module, _BatchNorm):
+            module.running_mean = module.running_var = module.num_batches_tracked = None
+            module.track_running_stats = False
+    return root

@@ -150,7 +150,10 @@ class TracerBase:
             return self.create_node("call_function", type(a), (), given)
         if isinstance(a, CONSTANTS):
             return a
-        raise NotImplementedError(f"argument of type: {type(a)}")
+        raise NotImplementedError(
+            f"argument of type: {type(a)}: a node can't hold it; hand over its parts, or let a Tracer of your own turn"
+            " it into nodes in create_arg"
+        )
 
     def _create_key(self, key: Any) -> Any:
         return key if isinstance(key, str) else map_arg(self.create_arg(key), _refuse_key)

@@ -26,7 +26,9 @@ def smallest(kind: DType) -> Any:
     if kind.is_floating_point:
         return -INFINITY
     if kind.is_complex or not (kind.is_signed or kind is uint8):
-        raise NotImplementedError(f"identity of amax on {kind} input")
+        raise NotImplementedError(
+            f"identity of amax on {kind} input: the dtype has no smallest value; convert the input, as by .float()"
+        )
     return iinfo(kind).min
 
 
@@ -35,7 +37,9 @@ def largest(kind: DType) -> Any:
     if kind.is_floating_point:
         return INFINITY
     if kind.is_complex or not (kind.is_signed or kind is uint8):
-        raise NotImplementedError(f"identity of amin on {kind} input")
+        raise NotImplementedError(
+            f"identity of amin on {kind} input: the dtype has no largest value; convert the input, as by .float()"
+        )
     return iinfo(kind).max
 
 

@@ -116,9 +116,14 @@ def to_sparse(
     if layout is sparse_csr:
         return to_sparse_csr(self)
     if blocksize is not None or dense_dim is not None:
-        raise NotImplementedError("to_sparse: blocksize and dense_dim are for layouts that are not here")
+        raise NotImplementedError(
+            "to_sparse: blocksize and dense_dim are for layouts that are not here; leave them out"
+        )
     if layout not in (None, sparse_coo):
-        raise NotImplementedError(f"to_sparse: layout must be torch.sparse_coo or torch.sparse_csr, got {layout}")
+        raise NotImplementedError(
+            f"to_sparse: layout must be torch.sparse_coo or torch.sparse_csr, got {layout}; what is by columns in x is"
+            " by rows in x.t()"
+        )
     count = self.ndim if sparse_dim is None else sparse_dim
     if not 0 <= count <= self.ndim or (count == 0 and self.ndim):
         raise RuntimeError(f"to_sparse: sparse_dim must be between 1 and {self.ndim}, got {count}")

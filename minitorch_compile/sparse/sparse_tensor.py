@@ -142,13 +142,13 @@ class SparseTensor(Tensor):
         raise NotImplementedError("a sparse tensor's data can't be replaced; make another with sparse_coo_tensor")
 
     def as_subclass(self, cls: type) -> NoReturn:
-        raise NotImplementedError("as_subclass: sparse tensors have no other classes")
+        raise NotImplementedError("as_subclass: sparse tensors have no other classes; make one of to_dense()")
 
     def resize_(self, *sizes: Any, **options: Any) -> NoReturn:
         raise NotImplementedError("resize_: a sparse tensor can't be resized; make another with sparse_coo_tensor")
 
     def set_(self, *args: Any, **options: Any) -> NoReturn:
-        raise NotImplementedError("set_: a sparse tensor has no storage")
+        raise NotImplementedError("set_: a sparse tensor has no storage; make another with sparse_coo_tensor")
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         """A tensor of its own at the same places."""
@@ -158,7 +158,7 @@ class SparseTensor(Tensor):
         raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
 
     def untyped_storage(self) -> NoReturn:
-        raise NotImplementedError("Cannot access storage of SparseTensorImpl")
+        raise NotImplementedError("Cannot access storage of SparseTensorImpl: the entries are indices() and values()")
 
     def numpy(self, *, force: bool = False) -> NoReturn:
         raise TypeError("can't convert Sparse layout tensor to numpy. Use Tensor.to_dense() first.")

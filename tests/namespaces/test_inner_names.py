@@ -59,6 +59,24 @@ def test_a_process_that_failed_is_known_by_its_number():
     assert (again.error_index, again.error_pid, again.exit_code, again.signal_name) == (1, 20, -9, "SIGKILL")
 
 
+def test_batch_norms_forget():
+    model = torch.nn.Sequential(torch.nn.BatchNorm1d(2), torch.nn.Linear(2, 2))
+    assert torch.func.replace_all_batch_norm_modules_(model) is model
+    assert list(model.state_dict()) == ["0.weight", "0.bias", "1.weight", "1.bias"]
+    x = torch.randn(4, 2)
+    expected = torch.nn.functional.batch_norm(x, None, None, model[0].weight, model[0].bias, training=True)
+    assert torch.equal(model.eval()[0](x), expected)
+
+
+def test_threads_between_operations_are_kept():
+    before = torch.get_num_interop_threads()
+    torch.set_num_interop_threads(3)
+    assert torch.get_num_interop_threads() == 3
+    torch.set_num_interop_threads(before)
+    with pytest.raises(RuntimeError, match="Expected positive number of threads, got 0"):
+        torch.set_num_interop_threads(0)
+
+
 def test_small_questions():
     assert torch._C._get_default_device() == "cpu"
     assert not torch.autograd._profiler_enabled() and torch.profiler.kineto_available()

@@ -43,7 +43,10 @@ class LazyModuleMixin(Module):
 
     def initialize_parameters(self, *args: Any, **kwargs: Any) -> None:
         """Gives the parameters sizes that fit these arguments of forward."""
-        raise NotImplementedError(f"initialize_parameters is not implemented for {type(self).__name__}")
+        raise NotImplementedError(
+            f"initialize_parameters is not implemented for {type(self).__name__}: define it, to give the parameters"
+            " sizes by the arguments of forward"
+        )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         with no_grad():

@@ -38,3 +38,18 @@ def set_num_threads(num: int) -> None:
     THREAD_COUNT[0] = num
     for library in ThreadpoolController().select(user_api="blas").lib_controllers:
         library.set_num_threads(num)
+
+
+_between_operations = [1]
+
+
+def get_num_interop_threads() -> int:
+    """What `set_num_interop_threads` said, 1 if nothing."""
+    return _between_operations[0]
+
+
+def set_num_interop_threads(num: int) -> None:
+    """How many operations may run at a time: kept, since they run one after the other. RuntimeError unless positive."""
+    if not isinstance(num, int) or num < 1:
+        raise RuntimeError(f"Expected positive number of threads, got {num!r}")
+    _between_operations[0] = num
