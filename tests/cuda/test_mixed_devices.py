@@ -45,6 +45,15 @@ def test_subscripts_of_main_memory_take_none_of_a_gpu() -> None:
         X.cuda()[INDEX.to("cuda:1")]
 
 
+def test_what_an_op_brings_along_may_come_from_main_memory() -> None:
+    x = X.view(1, 1, 3, 4)
+    for call in (
+        lambda x: torch.nn.functional.interpolate(x, size=(5, 6), mode="bicubic"),
+        lambda x: torch.nn.functional.adaptive_avg_pool2d(x, (2, 3)),
+    ):
+        assert torch.allclose(call(x.cuda()).cpu(), call(x), rtol=1e-5)
+
+
 def test_a_target_out_of_range_is_found_by_the_kernel() -> None:
     with pytest.raises(RuntimeError, match="index 9 is out of bounds"):  # on a GPU, PyTorch's is no IndexError either
         torch.nn.functional.cross_entropy(X.cuda(), torch.tensor([0, 9, 1], device="cuda"))

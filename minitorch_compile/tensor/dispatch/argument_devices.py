@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from minitorch_compile.tensor.dispatch.op import Op
 
 MIXING = frozenset(("indexing", "convolution", "copy", "view"))
-LIKE_THE_FIRST = frozenset(("copy", "view"))  # the other tensors may be anywhere
+LIKE_THE_FIRST = frozenset(("indexing", "copy", "view"))  # the other tensors may be anywhere, but for these ops
+ON_ONE_DEVICE = frozenset(("gather", "scatter_add", "scatter_src", "scatter_combine", "embedding"))
 INDICES_FROM_MAIN_MEMORY = frozenset(("index", "index_put"))  # x[i], of what lies on a device
 
 
@@ -56,10 +57,10 @@ def place_of(op: Op, tensors: Sequence[TensorBase]) -> device | None:
             return None
         elif x.sizes:
             beside = x.device
-    if found is not None and op.kind in LIKE_THE_FIRST:
-        return tensors[0].device
     if found is not None and op.name in INDICES_FROM_MAIN_MEMORY:
         return _place_of_indexed(op, tensors)
+    if found is not None and op.kind in LIKE_THE_FIRST and op.name not in ON_ONE_DEVICE:
+        return tensors[0].device
     if found is not None and beside is not None:
         raise MixedDevicesError(
             f"Expected all tensors to be on the same device, but found at least two devices, {found} and {beside}!"
