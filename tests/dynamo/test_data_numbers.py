@@ -290,3 +290,19 @@ def test_functions_of_one_number_are_in_the_graph(function) -> None:
     for values in (X, OTHERS[0], OTHERS[1]):
         _compare(compiled(tensor(values)), program(tensor(values)))
     assert counter.frame_count == 1  # so in PyTorch 2.13
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda x: torch.tensor([x.sum(), 1.0]),
+        lambda x: torch.tensor([[x.sum().long(), 1], [2, 3]]) * x[0],
+        lambda x: torch.tensor(x.max(), dtype=torch.float64),
+    ],
+    ids=["floats", "nested", "one"],
+)
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+def test_tensors_made_of_elements_are_in_the_graph(program, backend) -> None:
+    compiled = torch.compile(program, backend=backend, fullgraph=True)
+    for values in (X, OTHERS[0], OTHERS[1]):
+        _compare(compiled(tensor(values)), program(tensor(values)))

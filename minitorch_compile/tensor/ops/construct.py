@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.symbolic import SymFloat
-from minitorch_compile.tensor.dispatch.dispatch import converted_by_modes
+from minitorch_compile.tensor.dispatch.dispatch import converted_by_modes, stacks
 from minitorch_compile.tensor.dispatch.op import find
 from minitorch_compile.tensor.dispatch.tensor_options import on_device, with_options
 from minitorch_compile.tensor.memory.device import CPU, entered
@@ -59,8 +59,9 @@ def tensor(
     tensor([0.5000, 1.0000], dtype=torch.float64)
     """
     asked = None if dtype is None else _checked("tensor", dtype)
-    if isinstance(data, SymFloat):
-        return find("full")((), data, dtype=asked, device=device, requires_grad=requires_grad)
+    if stacks.modes and _has_unknown(data):
+        made = _stacked(data, asked or _natural(data))
+        return with_options(made, device, None, pin_memory, requires_grad)
     if _is_on_a_gpu(data):
         there: Any = as_tensor(data).to(device, asked, copy=True)
         return there.requires_grad_(requires_grad)
@@ -69,6 +70,32 @@ def tensor(
         device = entered.devices[-1]
     copy = np.array(array, dtype=array.dtype if asked is None else asked.numpy, order="K")
     return with_options(converted_by_modes(wrap(copy)), device, None, pin_memory, requires_grad)
+
+
+def _has_unknown(data: Any) -> bool:
+    """Whether it has numbers that are not known while a program is traced."""
+    if isinstance(data, (list, tuple)):
+        return any(map(_has_unknown, data))
+    return isinstance(data, SymFloat) or (isinstance(data, TensorBase) and data.is_fake and not data.sizes)
+
+
+def _natural(data: Any) -> dtype:
+    """The dtype that such numbers have together."""
+    if isinstance(data, (list, tuple)):
+        return reduce(promote_types, map(_natural, data)) if data else get_default_dtype()
+    return data.dtype if isinstance(data, TensorBase) else dtype_of_scalar(data)
+
+
+def _stacked(data: Any, element: dtype) -> Any:
+    """The numbers as a tensor, by operations that can be traced. ValueError for ragged lists."""
+    if isinstance(data, TensorBase):
+        return data.detach().to(element, copy=True)  # type: ignore[attr-defined]
+    if not isinstance(data, (list, tuple)):
+        return find("full")((), data, dtype=element)
+    rows = [_stacked(item, element) for item in data]
+    if len({tuple(row.sizes) for row in rows}) > 1:
+        raise ValueError("tensor: expected sequence of equal length at every level")
+    return find("stack")(rows) if rows else find("empty")((0,), dtype=element)
 
 
 def from_numpy(ndarray: np.ndarray) -> Any:
