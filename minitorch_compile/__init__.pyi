@@ -2107,7 +2107,9 @@ def slogdet(input: Tensor, *, out: Any = None) -> Any:
 def softmax(input: Tensor, dim: _int, dtype: _dtype | None = None, *, out: Any = None) -> Tensor:
     """exp(x) / sum(exp(x)) along `dim`, computed after subtracting the maximum."""
 
-def sort(input: Tensor, dim: _int = -1, descending: _bool = False, *, stable: _bool = False, out: Any = None) -> Any:
+def sort(
+    input: Tensor, dim: _int = -1, descending: _bool = False, *, stable: _bool | None = False, out: Any = None
+) -> Any:
     """(values, indices): the elements along `dim` in order, falling if `descending`, and where they stood."""
 
 def split(tensor: Tensor, split_size_or_sections: _int | Sequence[_int] | None, dim: _int = 0) -> Any:

@@ -218,3 +218,9 @@ def test_searchsorted_with_a_sorter_and_its_errors() -> None:
 def test_special_floats_sort_as_in_numpy() -> None:
     values = special_floats()
     np.testing.assert_array_equal(from_numpy(values).sort().values.numpy(), np.sort(values))
+
+
+def test_stable_may_be_none_for_a_sort_only() -> None:
+    assert torch.sort(torch.tensor([3, 1, 2]), stable=None).values.tolist() == [1, 2, 3]
+    with pytest.raises(TypeError, match="stable"):
+        torch.argsort(torch.tensor([3, 1, 2]), stable=None)

@@ -61,14 +61,14 @@ def _layout_of(input: TensorBase) -> Sequence[int]:
 
 
 @composite(methods=True)
-def sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
+def sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool | None = False) -> Any:
     """(values, indices): the elements along `dim` in order, falling if `descending`, and where they stood. NaN is the
     largest. Equal ones keep their order; PyTorch promises that only if `stable`.
 
     >>> torch.sort(torch.tensor([3, 1, 2])).values, torch.tensor([3, 1, 2]).sort(descending=True).indices
     (tensor([1, 2, 3]), tensor([0, 2, 1]))
     """
-    indices = argsort(input, dim, descending, stable)
+    indices = argsort(input, dim, descending, bool(stable))
     return return_types.sort(_in_layout_of(indices, input, dim), indices)
 
 

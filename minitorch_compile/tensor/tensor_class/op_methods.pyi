@@ -1276,7 +1276,7 @@ class OpMethods:
     def softmax(self, dim: _int, dtype: _dtype | None = None) -> Tensor:
         """exp(x) / sum(exp(x)) along `dim`, computed after subtracting the maximum."""
 
-    def sort(self, dim: _int = -1, descending: _bool = False, *, stable: _bool = False) -> Any:
+    def sort(self, dim: _int = -1, descending: _bool = False, *, stable: _bool | None = False) -> Any:
         """(values, indices): the elements along `dim` in order, falling if `descending`, and where they stood."""
 
     def split(self, split_size: _int | Sequence[_int] | None, dim: _int = 0) -> Any:
