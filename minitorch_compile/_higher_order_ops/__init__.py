@@ -5,6 +5,6 @@
 tensor([1, 3, 6])
 """
 
-from minitorch_compile._higher_order_ops import associative_scan
+from minitorch_compile._higher_order_ops import associative_scan, foreach_map
 
-__all__ = ["associative_scan"]
+__all__ = ["associative_scan", "foreach_map"]

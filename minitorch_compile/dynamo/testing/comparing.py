@@ -18,6 +18,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from minitorch_compile.dynamo.testing.canonical_form import Canonicalizer
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.tensor_base import TensorBase
@@ -61,9 +63,13 @@ def same(found: Any, expected: Any, tol: float = 1e-4, equal_nan: bool = False) 
     if isinstance(expected, TensorBase):
         shapes = isinstance(found, TensorBase) and found.sizes == expected.sizes and found.dtype is expected.dtype
         return shapes and bool(ops.allclose(found, expected, tol, tol, equal_nan))
-    if isinstance(expected, (list, tuple)):
-        pairs = zip(found, expected) if isinstance(found, (list, tuple)) else ()
-        return type(found) is type(expected) and len(found) == len(expected) and all(same(*p, tol) for p in pairs)
+    if isinstance(expected, np.ndarray):
+        alike = isinstance(found, np.ndarray) and found.shape == expected.shape and found.dtype == expected.dtype
+        return alike and bool(np.allclose(found, expected, tol, tol, equal_nan))
+    if isinstance(expected, (list, tuple)):  # a namedtuple's class may be made anew by each call
+        kind = list if isinstance(expected, list) else tuple
+        pairs = zip(found, expected) if isinstance(found, kind) else ()
+        return isinstance(found, kind) and len(found) == len(expected) and all(same(*p, tol) for p in pairs)
     if isinstance(expected, dict):
         return set(found) == set(expected) and all(same(found[key], expected[key], tol) for key in expected)
     return bool(found == expected)

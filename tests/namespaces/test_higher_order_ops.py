@@ -1,11 +1,15 @@
-"""associative_scan gives what combining one after another gives."""
+"""associative_scan gives what combining one after another gives; foreach_map is a loop."""
 
 from __future__ import annotations
 
+from collections import namedtuple
+
+import numpy as np
 import pytest
 
 import minitorch_compile as torch
 from minitorch_compile._higher_order_ops.associative_scan import associative_scan
+from minitorch_compile._higher_order_ops.foreach_map import foreach_map
 
 
 def one_by_one(combine, xs, reverse):
@@ -63,3 +67,20 @@ def test_gradients_and_compiled():
 def test_what_is_refused(arguments, error, message):
     with pytest.raises(error, match=message):
         associative_scan(*arguments)
+
+
+def test_foreach_map_is_one_graph():
+    xs, counter = [torch.ones(2), torch.zeros(3)], torch._dynamo.testing.CompileCounter()
+    assert [x.tolist() for x in foreach_map(torch.add, xs, xs, alpha=2)] == [[3.0, 3.0], [0.0, 0.0, 0.0]]
+    assert foreach_map(torch.neg, torch.ones(1)).tolist() == [-1.0]
+    compiled = torch.compile(lambda xs: foreach_map(torch.lerp, xs, foreach_map(torch.exp, xs), 0.5), backend=counter)
+    torch.testing.assert_close(compiled(xs), [(x + x.exp()) / 2 for x in xs])
+    assert (counter.frame_count, counter.op_count) == (1, 4)
+
+
+def test_same_looks_into_arrays_and_namedtuples_made_anew():
+    def made(value):
+        return namedtuple("Made", "a b")(np.full(2, value), 1)
+
+    same = torch._dynamo.testing.same
+    assert same(made(1.0), made(1.0)) and not same(made(1.0), made(2.0)) and not same([1], (1,))
