@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from minitorch_compile.tensor.dispatch.accelerators import moved
 from minitorch_compile.tensor.dispatch.declare import composite
 from minitorch_compile.tensor.dispatch.dispatch import converted_by_modes
 from minitorch_compile.tensor.dispatch.op import Array, Tensor
@@ -140,7 +141,8 @@ def _largest_of_unequal_parts(x: Any, sizes: Ints, out: Ints) -> tuple[Any, Any]
         shape[d], shape[ndim + d] = along.shape
         place = place * n + along.reshape(shape)
     flat = reshape(x, (*x.sizes[:2], int(np.prod(sizes))))
-    numbers = converted_by_modes(wrap(place.reshape(*out, int(np.prod(place.shape[ndim:])))))
+    numbers = wrap(place.reshape(*out, int(np.prod(place.shape[ndim:]))))
+    numbers = converted_by_modes(numbers if x.storage.block is None else moved(numbers, x.device))
     chosen = argmax(index(flat, [None, None, numbers]), -1, True)
     places = gather(expand(numbers, (*x.sizes[:2], *numbers.sizes)), ndim + 2, chosen)
     places = reshape(places, (*x.sizes[:2], int(np.prod(out))))
