@@ -23,6 +23,7 @@ import minitorch_compile  # noqa: E402
 from minitorch_compile import prims  # noqa: E402, F401  (fills the table of decompositions)
 from minitorch_compile.autograd.derivative_table import DERIVATIVES, NOT_DIFFERENTIABLE  # noqa: E402
 from minitorch_compile.func.batching.rules import FAMILIES, RULES, WITHOUT_A_RULE  # noqa: E402
+from minitorch_compile.inductor.device_calls import quantiles  # noqa: E402, F401  (declares its ops)
 from minitorch_compile.inductor.device_calls.data_sized import data_sized  # noqa: E402
 from minitorch_compile.inductor.device_calls.kernel_rules import KERNEL_RULES  # noqa: E402
 from minitorch_compile.inductor.device_calls.random_draws import PHILOX  # noqa: E402

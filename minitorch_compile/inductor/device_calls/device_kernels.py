@@ -24,7 +24,7 @@ from typing import Any
 from minitorch_compile.backends import cudnn
 from minitorch_compile.cuda.runtime import Runtime
 from minitorch_compile.cuda_runtime.fake_driver import FakeDriver
-from minitorch_compile.inductor.device_calls import random_draws
+from minitorch_compile.inductor.device_calls import quantiles, random_draws  # noqa: F401  (declares its ops)
 from minitorch_compile.inductor.device_calls.attention_rules import decompositions_of, is_fused
 from minitorch_compile.inductor.device_calls.data_sized import data_sized, run_in_parts
 from minitorch_compile.inductor.device_calls.device_call import DeviceCall, kinds_of

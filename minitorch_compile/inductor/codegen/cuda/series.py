@@ -316,3 +316,39 @@ def igamma(a, x):
 @cuda.jit(device=True)
 def igammac(a, x):
     return gamma_shares(a, x, True)
+
+
+# ------------------------------------------------------------------------------------------ incomplete beta
+
+
+@cuda.jit(device=True)
+def beta_fraction(a, b, x):
+    """The continued fraction of the incomplete beta function, for x below its middle (by Lentz's method)."""
+    c, d = 1.0, 1.0 - (a + b) * x / (a + 1.0)
+    d = 1.0 / (TINY if abs(d) < TINY else d)
+    h, k, change = d, 1.0, 2.0
+    while abs(change - 1.0) > EPSILON and k < LONGEST:
+        step = k * (b - k) * x / ((a + 2.0 * k - 1.0) * (a + 2.0 * k))
+        d = 1.0 + step * d
+        c = 1.0 + step / c
+        d = 1.0 / (TINY if abs(d) < TINY else d)
+        c = TINY if abs(c) < TINY else c
+        h *= d * c
+        step = -(a + k) * (a + b + k) * x / ((a + 2.0 * k) * (a + 2.0 * k + 1.0))
+        d = 1.0 + step * d
+        c = 1.0 + step / c
+        d = 1.0 / (TINY if abs(d) < TINY else d)
+        c = TINY if abs(c) < TINY else c
+        change = d * c
+        h *= change
+        k += 1.0
+    return h
+
+
+@cuda.jit(device=True)
+def beta_share(a, b, x):
+    """The share of the beta function that lies below x, for 0 < x < 1."""
+    front = math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x))
+    if x < (a + 1.0) / (a + b + 2.0):
+        return front * beta_fraction(a, b, x) / a
+    return 1.0 - front * beta_fraction(b, a, 1.0 - x) / b
