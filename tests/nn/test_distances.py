@@ -67,3 +67,9 @@ def test_distances_far_away_are_infinite(p: float) -> None:
 @pytest.mark.parametrize("p", [0.5, 1.0, 1.5, 2.0, 3.0, INF])
 def test_pairwise_distance_of_equal_rows(p: float) -> None:
     assert slopes(lambda x, y: F.pairwise_distance(x, y, p, eps=0.0), [[1.0, 2.0]], [[1.0, 2.0]]) == [[0, 0], [0, 0]]
+
+
+@pytest.mark.parametrize(("x", "y", "cosine"), [(12.0, 12.0, 1.0), (12.0, -3.0, -1.0), (12.0, 0.0, 0.0)])
+def test_the_cosine_of_two_numbers(x, y, cosine):
+    found = torch.nn.functional.cosine_similarity(torch.tensor(x), torch.tensor(y), dim=-1)
+    assert found.shape == () and abs(found.item() - cosine) < 1e-6

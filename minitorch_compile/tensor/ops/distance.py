@@ -25,7 +25,7 @@ from minitorch_compile.tensor.ops.index_along import index_select
 from minitorch_compile.tensor.ops.norms import linalg_vector_norm
 from minitorch_compile.tensor.ops.pointwise import abs, clamp, ne, where
 from minitorch_compile.tensor.ops.reduction import amax, sum
-from minitorch_compile.tensor.ops.view import expand
+from minitorch_compile.tensor.ops.view import expand, view_op
 from minitorch_compile.tensor.tensor_base import from_numpy
 
 
@@ -64,6 +64,8 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
 
 def _with_dim(x: Any, dim: int, sizes: Sequence[int]) -> Any:
     """x with as many dimensions as `sizes`, and that size along `dim`; the others may still broadcast."""
+    if not sizes:  # numbers are vectors of one component
+        return view_op(x, (1,))
     own = [1] * (len(sizes) - len(x.sizes)) + list(x.sizes)
     own[dim] = sizes[dim]
     return expand(x, own)
