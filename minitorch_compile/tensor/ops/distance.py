@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from minitorch_compile.tensor.dispatch.accelerators import moved
 from minitorch_compile.tensor.dispatch.declare import composite
 from minitorch_compile.tensor.dispatch.dispatch import converted_by_modes
 from minitorch_compile.tensor.dispatch.op import Tensor
@@ -93,9 +94,9 @@ def pdist(input: Tensor, p: float = 2.0) -> Any:
         raise RuntimeError("pdist only supports floating-point dtypes")
     if p < 0:
         raise RuntimeError("pdist only supports non-negative p values")
-    first, second = (
-        converted_by_modes(from_numpy(rows.astype(np.int64))) for rows in np.triu_indices(input.sizes[0], 1)
-    )
+    pairs = [from_numpy(rows.astype(np.int64)) for rows in np.triu_indices(input.sizes[0], 1)]
+    on_device = input.storage.block is not None
+    first, second = (converted_by_modes(moved(rows, input.device) if on_device else rows) for rows in pairs)
     return row_distance(index_select(input, 0, first) - index_select(input, 0, second), p)
 
 
