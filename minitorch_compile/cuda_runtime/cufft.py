@@ -2,6 +2,7 @@
 
 cuFFT is told steps, so no tensor is copied to have its dimension at the end: the elements of a transform lie a step
 apart, and the transforms of a batch, too. One batch is one call; over the dimensions that are left calls are repeated.
+Only real numbers that begin at an odd place are copied to other memory: it wants them where complex ones may begin.
 
 >>> axes = [Axis(4, 24, 24), Axis(3, 8, 8), Axis(8, 1, 1)]
 >>> one_dimension("c2c", axes, 2)            # the last of a contiguous (4, 3, 8): one batch of 12
@@ -23,6 +24,7 @@ from minitorch_compile.cuda_runtime.stream_workspaces import StreamWorkspaces
 TYPES = {"c2c": (0x29, 0x69), "r2c": (0x2A, 0x6A), "c2r": (0x2C, 0x6C)}
 CALLS = {"c2c": ("exec_c2c", "exec_z2z"), "r2c": ("exec_r2c", "exec_d2z"), "c2r": ("exec_c2r", "exec_z2d")}
 FORWARD, INVERSE = -1, 1
+ALIGNMENT = 16  # of any number's memory, in bytes
 
 
 class Axis(NamedTuple):
@@ -97,10 +99,42 @@ class PreparedPass:
         library.driver.enter(stream.device)
         plan, nbytes = self.plans.get(stream.device) or self.make(stream.device)
         library.bindings.set_stream(plan, stream.handle)
-        if nbytes:
-            library.bindings.set_work_area(plan, library.workspaces.of(stream, nbytes))
-        for before, after in self.described.offsets:
-            self.execute(plan, source + before * self.bytes_before, target + after * self.bytes_after)
+        places = [
+            (source + before * self.bytes_before, target + after * self.bytes_after)
+            for before, after in self.described.offsets
+        ]
+        beside = 0 if all(map(self.is_aligned, places)) else self.bytes_spanned()
+        if nbytes + beside:
+            area = library.workspaces.of(stream, nbytes + beside + ALIGNMENT)
+            library.bindings.set_work_area(plan, area)
+            beside = -(-(area + nbytes) // ALIGNMENT) * ALIGNMENT
+        for place in places:
+            if self.is_aligned(place):
+                self.execute(plan, *place)
+            else:
+                self.execute_beside(plan, place, beside, stream)
+
+    def is_aligned(self, place: tuple[int, int]) -> bool:
+        """Whether the real numbers among what is read and written begin where cuFFT wants them: where complex ones
+        may."""
+        number = max(self.bytes_before, self.bytes_after)
+        return not (place[0] % number or place[1] % number)
+
+    def bytes_spanned(self) -> int:
+        """From the first of the real numbers of a batch to behind its last."""
+        described = self.described
+        step, next_one = described.before if described.kind == "r2c" else described.after
+        real = min(self.bytes_before, self.bytes_after)
+        return real * ((described.length - 1) * step + (described.batch - 1) * next_one + 1)
+
+    def execute_beside(self, plan: int, place: tuple[int, int], beside: int, stream: StreamHandle) -> None:
+        """Transforms with the real numbers, and what lies between them, in other memory, which is aligned."""
+        copy, nbytes, (source, target) = self.library.driver.copy_device_to_device, self.bytes_spanned(), place
+        reads = self.described.kind == "r2c"
+        copy(beside, source if reads else target, nbytes, stream)
+        self.execute(plan, *((beside, target) if reads else (source, beside)))
+        if not reads:
+            copy(target, beside, nbytes, stream)
 
     def make(self, device: int) -> tuple[int, int]:
         """The plan for a device, which must be this thread's."""

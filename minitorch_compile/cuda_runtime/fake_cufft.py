@@ -98,6 +98,8 @@ class FakeCuFft:
         _require(plan.own_memory or plan.work_area != 0, call, "the plan has no memory to work in")
         _require(direction in ((-1, 1) if before == after else (0,)), call, f"{direction} is no direction")
         half = length // 2 + 1
+        _require(source % after.itemsize == 0 or before.kind == "c", call, "real numbers begin where complex ones may")
+        _require(target % before.itemsize == 0 or after.kind == "c", call, "real numbers begin where complex ones may")
         x = self._view(source, before, half if name in ("c2r", "z2d") else length, plan.batch, plan.before)
         out = self._view(target, after, half if name in ("r2c", "d2z") else length, plan.batch, plan.after)
 
