@@ -2413,7 +2413,7 @@ def view_as_real_copy(input: Tensor, *, out: Any = None) -> Any:
     """Pairs of complex numbers."""
 
 def view_copy(input: Tensor, size: Any, *, out: Any = None) -> Any:
-    """A copy in other sizes, or of the same bytes as another dtype."""
+    """A copy in other sizes, also where no view could have them; or of the same bytes as another dtype."""
 
 def vsplit(
     input: Tensor,

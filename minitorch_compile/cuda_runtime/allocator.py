@@ -25,6 +25,7 @@ True
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 from minitorch_compile.cuda_runtime.blocks import NOBODY, Block, Pool
@@ -62,7 +63,8 @@ class CachingAllocator:
         self._large = Pool("large_pool", least_rest=SMALL + 1)
         self._allocated: dict[int, Block] = {}
         self._freed_later: deque[int] = deque()  # without the turn, since somebody has it or it is quicker
-        self.free_later = self._freed_later.append  # gives a block back before anything else is handed out
+        # Gives a block back before anything else is handed out; to the driver at once, where nothing is cached.
+        self.free_later: Callable[[int], None] = self._freed_later.append if self.caching else self._free_soon
         self._kept_back: dict[StreamHandle, deque[tuple[int, Block]]] = {}  # (event, block) in the order of the stream
         self._spare_events: dict[int, list[int]] = {}  # by device
 
@@ -103,6 +105,16 @@ class CachingAllocator:
         elif address:
             with turn.lock:
                 self._free(address)
+
+    def _free_soon(self, address: int) -> None:
+        """Gives a block back at once, unless somebody has the turn: a finalizer can't wait."""
+        self._freed_later.append(address)
+        turn = self._turn
+        if not turn.is_mine() and turn.lock.acquire(blocking=False):
+            try:
+                self._tidy()
+            finally:
+                turn.lock.release()
 
     def record_stream(self, address: int, stream: StreamHandle) -> None:
         """Work on this stream, put there already, uses the block: when it is freed, that is waited for."""

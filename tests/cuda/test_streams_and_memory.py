@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import weakref
+from typing import Any
 
 import pytest
 
@@ -87,16 +89,35 @@ def test_memory_is_counted_and_given_back() -> None:
 
 def test_out_of_memory_leaves_the_process_usable() -> None:
     with using(FakeDriver(memory=64 << 20)):
-        kept = torch.zeros(8 << 20, device="cuda")
+        kept = torch.zeros(8 << 20).cuda()
         with pytest.raises(torch.cuda.OutOfMemoryError, match="CUDA out of memory. Tried to allocate"):
-            torch.zeros(12 << 20, device="cuda")
+            torch.zeros(12 << 20).cuda()
         assert issubclass(torch.cuda.OutOfMemoryError, RuntimeError) and kept[0].item() == 0
         del kept
-        assert torch.zeros(12 << 20, device="cuda")[-1].item() == 0
+        assert torch.zeros(12 << 20).cuda()[-1].item() == 0
         torch.cuda.empty_cache()
         torch.cuda.set_per_process_memory_fraction(0.25)
         with pytest.raises(torch.cuda.OutOfMemoryError):
-            torch.zeros(8 << 20, device="cuda")
+            torch.zeros(8 << 20).cuda()
+
+
+def test_after_an_error_nothing_keeps_what_the_frames_had() -> None:
+    """So memory that a failed step took is there for the next try, without a run of the garbage collector."""
+
+    def failing() -> Any:
+        x = torch.zeros(2000).cuda()
+        with pytest.raises(torch.cuda.OutOfMemoryError):
+            torch.exp(torch.zeros(1, device="cuda").expand(1 << 30))
+        return weakref.ref(x)
+
+    with using(FakeDriver(memory=64 << 20)):
+        failing()
+        gc.collect()
+        gc.disable()
+        try:
+            assert failing()() is None
+        finally:
+            gc.enable()
 
 
 def test_tensors_of_a_runtime_that_was_left_keep_their_memory() -> None:
@@ -131,3 +152,19 @@ def test_memory_waits_for_the_streams_that_were_named() -> None:
         assert torch.zeros(1000, device="cuda").data_ptr() != address
         torch.cuda.current_stream().wait_stream(side)
         assert y.sum().item() == 1000
+
+
+def test_without_a_cache_memory_is_the_drivers_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MTC_NO_CUDA_MEMORY_CACHING", "1")
+    with using(FakeDriver(order="latest")) as runtime:
+        x, side = torch.zeros(1000).cuda(), torch.cuda.Stream()
+        (free, total), address = torch.cuda.mem_get_info(), x.data_ptr()
+        assert total - free == 4096
+        x.record_stream(side)
+        del x
+        assert torch.cuda.mem_get_info() == (free, total)  # the other stream may use it still
+        side.synchronize()
+        y = torch.ones(3).cuda()
+        assert torch.cuda.memory_reserved() == 512 == total - torch.cuda.mem_get_info()[0] and y.data_ptr() != address
+        del y
+        assert torch.cuda.mem_get_info() == (total, total) and runtime.allocators[0].snapshot() == []

@@ -35,6 +35,7 @@ def test_an_argument_of_a_wrong_type_is_a_type_error_that_names_it(call, says):
         (lambda: torch.softmax(x, 5), IndexError),
         (lambda: x.view(7), RuntimeError),
         (lambda: torch.mm(x, x), RuntimeError),
+        (lambda: torch.nn.functional.softmin(x > 0, 0, dtype=torch.float64), RuntimeError),
         (lambda: torch.gather(x, 0, torch.tensor([[9]])), (RuntimeError, IndexError)),
         (lambda: torch.nn.functional.mse_loss(x, 1.5), AttributeError),
         (lambda: torch.nn.functional.softmax("a", 0), AttributeError),

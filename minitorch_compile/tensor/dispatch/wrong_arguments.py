@@ -30,6 +30,7 @@ TENSORS = {"Array", "Tensor", "ndarray", "TensorBase"}
 NUMBERS = {"float", "Scalar", "complex"}
 WHOLE = {"int", "Ints", "Axes", "Int"}
 NO_ARGUMENTS = (object, slice, type, FunctionType)
+DTYPES = {"dtype", "DType"}  # some files have `dtype` for a parameter
 SEQUENCES = {"Ints", "Axes", "Sequence", "tuple", "list", "Size"}
 # What PyTorch writes in Python asks these for an attribute, whatever they are. So there it is an AttributeError.
 ASKED_FIRST: dict[str, tuple[str, ...]] = {
@@ -53,12 +54,19 @@ ASKED_FIRST: dict[str, tuple[str, ...]] = {
 
 
 def answered(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception) -> Any:
-    """What a call gives that failed: the answer of an argument that overrides it (`overrides.py`), or an error."""
-    result = recovered(op, args, kwargs)
-    if result is MISSING:
-        check_types(op, args, kwargs, error)
-        raise error
-    return result
+    """What a call gives that failed: the answer of an argument that overrides it (`overrides.py`), or an error.
+
+    The error isn't kept here, where its traceback leads: that would be a circle, which keeps alive what all the frames
+    on the way have, and after an error for want of memory that has to go at once.
+    """
+    try:
+        result = recovered(op, args, kwargs)
+        if result is MISSING:
+            check_types(op, args, kwargs, error)
+            raise error
+        return result
+    finally:
+        del error
 
 
 def check_types(op: Op, args: Sequence[Any], kwargs: Mapping[str, Any], error: Exception) -> None:
@@ -111,7 +119,9 @@ def _can_be(value: Any, annotation: str, for_tensors: bool) -> bool:
         return _number_can_be(value, words, for_tensors)
     if isinstance(value, complex):
         return bool(words & NUMBERS)
-    return type(value).__name__ in words or not (type(value) in NO_ARGUMENTS or isinstance(value, dtype))
+    if isinstance(value, dtype):
+        return bool(words & DTYPES)
+    return type(value).__name__ in words or type(value) not in NO_ARGUMENTS
 
 
 def _number_can_be(value: float, words: set[str], for_tensors: bool) -> bool:

@@ -17,6 +17,7 @@ from typing import Any
 from minitorch_compile.tensor.dispatch.declare import composite
 from minitorch_compile.tensor.dispatch.op import Tensor
 from minitorch_compile.tensor.memory.memory_format import contiguous_format
+from minitorch_compile.tensor.numerics.dtype import dtype
 from minitorch_compile.tensor.ops.complex_numbers import view_as_complex, view_as_real
 from minitorch_compile.tensor.ops.copies import clone
 
@@ -122,8 +123,8 @@ def unsqueeze_copy(input: Tensor, dim: int) -> Any:
 
 @composite()
 def view_copy(input: Tensor, size: Any) -> Any:
-    """A copy in other sizes, or of the same bytes as another dtype."""
-    return _own(input.view(size))[0]
+    """A copy in other sizes, also where no view could have them; or of the same bytes as another dtype."""
+    return _own(input.view(size) if isinstance(size, dtype) else input.reshape(size))[0]
 
 
 @composite()
