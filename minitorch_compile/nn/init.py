@@ -259,7 +259,8 @@ def orthogonal_(tensor: Any, gain: float = 1.0, generator: Generator | None = No
         return tensor
     rows, columns = tensor.sizes[0], numel(tensor.sizes[1:])
     element = tensor.dtype if tensor.dtype.itemsize > 2 else float32  # there is no QR of half precision
-    drawn = normal_(ops.empty((rows, columns), dtype=element), generator=generator).numpy()
+    where = tensor.device if tensor.is_cuda else "cpu"  # also where another device is the default
+    drawn = normal_(ops.empty((rows, columns), dtype=element, device=where), generator=generator).numpy(force=True)
     q, r = np.linalg.qr(drawn if rows >= columns else drawn.T)
     q = q * np.sign(np.diag(r))  # so that every orthogonal matrix is equally likely
     return tensor.copy_(from_numpy(np.ascontiguousarray(q if rows >= columns else q.T)).view(tensor.sizes)).mul_(gain)

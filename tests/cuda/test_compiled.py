@@ -14,6 +14,7 @@ from minitorch_compile import logs
 from minitorch_compile.compiler import device_graphs
 from minitorch_compile.cuda.device_block import DeviceBlock
 from minitorch_compile.cuda.runtime import Runtime
+from minitorch_compile.cuda_runtime.fake_driver import FakeDriver
 from minitorch_compile.inductor.device_calls.device_call import DeviceCall
 
 
@@ -194,3 +195,23 @@ def test_a_float_that_changes_is_an_argument_of_the_kernels() -> None:
             first, second = (torch.autograd.grad(y.sum(), x)[0] for y in (got, want))
             assert torch.allclose(first, second, atol=1e-6)
     assert sum(record.text.startswith("version") for record in records) == 1
+
+
+def test_what_is_made_of_numbers_goes_to_its_device() -> None:
+    def scaled(x: Any) -> Any:
+        return x * torch.tensor([1.0, 2.0], device=x.device) + torch.as_tensor([3], device=x.device)
+
+    compiled: Any = torch.compile(scaled, fullgraph=True)
+    for where in ("cuda", "cpu"):
+        x = torch.ones(2, device=where)
+        assert compiled(x).tolist() == scaled(x).tolist() == [4, 5] and compiled(x).device == x.device
+
+
+def test_constants_stay_on_the_device(gpus: Runtime) -> None:
+    table, scale, copied = torch.arange(3.0, device="cuda"), torch.tensor(2.0, device="cuda"), []
+    compiled: Any = torch.compile(lambda x: x * table + scale + torch.arange(3, device="cuda"), fullgraph=True)
+    x = torch.ones(2, 3, device="cuda")
+    assert isinstance(gpus.driver, FakeDriver)
+    gpus.driver.copy_host_to_device = lambda *span: copied.append(span)  # type: ignore[method-assign]
+    came = [compiled(x) for _ in range(2)]
+    assert not copied and came[1].tolist() == [[2, 4, 6]] * 2

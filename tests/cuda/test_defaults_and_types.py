@@ -70,3 +70,14 @@ def test_types_in_compiled_code(backend: str) -> None:
 
 def test_what_programs_ask_first() -> None:
     assert torch.backends.cuda.is_built() and torch.cuda.can_device_access_peer(0, 1)
+
+
+def test_orthogonal_weights_are_drawn_where_they_are() -> None:
+    torch.manual_seed(0)
+    here = torch.nn.init.orthogonal_(torch.empty(3, 5))
+    for made_on in ("cuda", "cpu"):
+        torch.manual_seed(0)
+        with torch.device(made_on):
+            assert torch.equal(torch.nn.init.orthogonal_(torch.empty(3, 5, device="cuda")).cpu(), here)
+    with torch.device("cuda"):
+        assert torch.nn.init.orthogonal_(torch.empty(2, 2, device="cpu")).is_cpu

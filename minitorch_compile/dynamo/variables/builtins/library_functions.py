@@ -110,10 +110,11 @@ def make_tensor(
     device: Value | None = None,
     requires_grad: Value = ConstantVariable(False),
 ) -> Value:
-    """A constant of the graph, made anew at each call."""
+    """A constant of the graph, made anew at each call, in main memory, from where it goes to its device."""
     if tracer.truth(requires_grad):
         raise Unsupported("autograd-call", "tensor(requires_grad=True) makes a leaf, which a graph can't give.")
-    _refuse_other_devices(tracer, device)
+    if device is not None and not tracer.is_none(device):
+        return make_tensor(tracer, data, dtype).realize().call_method(tracer, "to", [device], {})
     tracked = data.realize()
     if isinstance(tracked, GraphArrayVariable):
         tracked = tracked.tensor
@@ -126,15 +127,11 @@ def make_tensor(
     return tracer.output.call("call_function", tensor, [data], options)
 
 
-def _refuse_other_devices(tracer: Tracer, device: Value | None) -> None:
-    if device is not None and not tracer.is_none(device) and Device(tracer.constant(device)).type != "cpu":
-        raise Unsupported("unsupported-call", "making a tensor of numbers on another device is not followed.")
-
-
 @handles(as_tensor)
 def _as_tensor(tracer: Tracer, data: Value, dtype: Value | None = None, device: Value | None = None) -> Value:
-    """A tensor stays itself, in the dtype asked for."""
-    _refuse_other_devices(tracer, device)
+    """A tensor stays itself, in the dtype and on the device asked for."""
+    if device is not None and not tracer.is_none(device):
+        return _as_tensor(tracer, data, dtype).realize().call_method(tracer, "to", [device], {})
     tracked = data.realize()
     if isinstance(tracked, GraphArrayVariable):
         tracked = tracked.tensor.call_method(tracer, "detach", [], {}).realize()
