@@ -22,6 +22,7 @@ from minitorch_compile.autograd.node import AccumulateGrad, Node
 from minitorch_compile.autograd.reachable import below
 from minitorch_compile.autograd.removable_handle import RemovableHandle
 from minitorch_compile.autograd.saved_tensors_hooks import disable_saved_tensors_hooks, saved_tensors_hooks
+from minitorch_compile.tensor.dispatch.accelerators import accelerators
 
 
 class GradientEdge(NamedTuple):
@@ -42,10 +43,20 @@ def get_gradient_edge(tensor: Any) -> GradientEdge:
 
 
 class save_on_cpu(saved_tensors_hooks):
-    """Keeps saved tensors in main memory, as PyTorch does for those of a GPU. Here they are copied, and no more."""
+    """Keeps saved tensors in main memory, from where they go back to their GPU when they are needed.
+
+    `pin_memory`: in pinned memory, so that the program goes on while they do. `device_type` has no effect: each tensor
+    goes back to where it came from.
+    """
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
-        super().__init__(lambda x: x.clone(), lambda x: x)
+        pins = pin_memory and any(accelerator.is_available() for accelerator in accelerators.values())
+
+        def pack(x: Any) -> tuple[Any, Any]:
+            copy = x.clone() if x.is_cpu else x.cpu()
+            return x.device, copy.pin_memory() if pins else copy
+
+        super().__init__(pack, lambda packed: packed[1].to(packed[0], non_blocking=pins))
 
 
 def increment_version(tensor: Any) -> None:

@@ -13,10 +13,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from minitorch_compile.cuda import runtime
 from minitorch_compile.cuda.device_block import DeviceBlock, ForeignBlock
+from minitorch_compile.cuda.pinned_memory import pinned_bytes
 from minitorch_compile.cuda_runtime.driver import StreamHandle
-from minitorch_compile.tensor.dispatch.accelerators import accelerators, in_use, run_on_host
+from minitorch_compile.tensor import ops
+from minitorch_compile.tensor.dispatch.accelerators import accelerators, in_use, moved, run_on_host
 from minitorch_compile.tensor.dispatch.op import Op
 from minitorch_compile.tensor.memory.device import device as Device
 from minitorch_compile.tensor.tensor_base import TensorBase
@@ -42,6 +46,14 @@ class CudaAccelerator:
         found = runtime.required()
         return ForeignBlock(found, found.index_of(where), address, nbytes, owner)
 
+    def pin(self, nbytes: int) -> np.ndarray:
+        """AssertionError if there is no GPU."""
+        return pinned_bytes(runtime.required(), nbytes)
+
+    def is_pinned(self, address: int) -> bool:
+        found = runtime.in_use()  # while nobody has used a GPU, nobody has pinned memory for one
+        return found is not None and found.driver.is_pinned(address)
+
     def where_is(self, address: int) -> Device:
         found = runtime.required()
         return found.devices[found.driver.device_of_address(address)]
@@ -63,6 +75,9 @@ class CudaAccelerator:
         in_use.add("cuda")
         if where.type != "cuda" or not runtime.kernel_makers:
             return run_on_host(op, bound, where)
+        if op is ops.copy and bound[2]:  # non_blocking: what comes from main memory is on its way before it is stored
+            bound = bound[0], moved(bound[1], where, non_blocking=True), False
+            tensors = bound[:2]
         found = next(x.storage.block.runtime for x in tensors if x.storage.block is not None)
         return found.made_kernels().run(op, bound, tensors, where)
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from minitorch_compile.cuda.pinned_memory import pinned_bytes
 from minitorch_compile.cuda.runtime import Runtime
 from minitorch_compile.cuda_runtime.driver import StreamHandle
 
@@ -67,6 +68,27 @@ class DeviceBlock:
             data = np.ascontiguousarray(data)
             stream = self.runtime.current_stream(self.index)
             self.runtime.driver.copy_host_to_device(self.address + start, data.ctypes.data, data.size, stream)
+
+    def receive(self, data: np.ndarray, non_blocking: bool) -> None:
+        """Stores bytes at its start, as `write` does, from memory that may be pinned and change later: unless
+        `non_blocking`, they are there when this returns."""
+        if not data.size:
+            return
+        stream, driver, address = self.runtime.current_stream(self.index), self.runtime.driver, data.ctypes.data
+        driver.copy_host_to_device(self.address, address, data.size, stream)
+        if driver.is_pinned(address) and not (
+            non_blocking and self.runtime.host_allocator.record_stream(address, stream)
+        ):
+            driver.synchronize_stream(stream)
+
+    def send(self, start: int, count: int) -> np.ndarray:
+        """What `read` gives, in pinned memory, where it is when the stream has come to it: this doesn't wait."""
+        host = pinned_bytes(self.runtime, count)
+        if count:
+            stream = self.runtime.current_stream(self.index)
+            self.runtime.driver.copy_device_to_host(host.ctypes.data, self.address + start, count, stream)
+            self.runtime.host_allocator.record_stream(host.ctypes.data, stream)
+        return host
 
     def take(self, start: int, source: Any, first: int, count: int) -> None:
         """Stores bytes of another block of this device, behind the work that this thread has given to it."""

@@ -20,6 +20,7 @@ from typing import Any
 from minitorch_compile.cuda_runtime.allocator import CachingAllocator
 from minitorch_compile.cuda_runtime.driver import Driver, StreamHandle
 from minitorch_compile.cuda_runtime.errors import CudaUnavailableError
+from minitorch_compile.cuda_runtime.host_allocator import CachingHostAllocator
 from minitorch_compile.cuda_runtime.sanitizer import Sanitizer
 from minitorch_compile.environment_variables import CUDA_SIM
 from minitorch_compile.tensor.memory.device import device as Device
@@ -45,6 +46,7 @@ class Runtime:
         self.devices = tuple(Device("cuda", index) for index in range(count))
         self._default_streams = tuple(map(StreamHandle, range(count)))
         self.allocators = tuple(CachingAllocator(driver, index) for index in range(count))
+        self.host_allocator = CachingHostAllocator(driver)
         self.sanitizer: Sanitizer | None = getattr(driver, "sanitizer", None)  # who watches the driver
         if self.sanitizer is not None:
             for allocator in self.allocators:

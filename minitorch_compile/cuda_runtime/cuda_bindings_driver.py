@@ -152,6 +152,16 @@ class CudaBindingsDriver:
         self._enter(0)
         self._call("cuMemFreeHost", address)
 
+    def is_pinned(self, address: int) -> bool:
+        self._enter(next(iter(self._contexts), 0))  # any context knows it
+        attribute, kinds = self._cuda.CUpointer_attribute.CU_POINTER_ATTRIBUTE_MEMORY_TYPE, self._cuda.CUmemorytype
+        error, kind = self._cuda.cuPointerGetAttribute(attribute, address)
+        if error == self._cuda.CUresult.CUDA_ERROR_INVALID_VALUE:  # its answer for memory that it doesn't know
+            return False
+        if error != self._succeeded:
+            self._fail("cuPointerGetAttribute", error)
+        return int(kind) == int(kinds.CU_MEMORYTYPE_HOST)
+
     def copy_host_to_device(self, destination: int, source: int, nbytes: int, stream: StreamHandle) -> None:
         self._enter(stream.device)
         self._call("cuMemcpyHtoDAsync", destination, source, nbytes, stream.handle)

@@ -90,6 +90,9 @@ class MemoryCalls(Protocol):
     def free_host(self, address: int) -> None:
         """Gives it back."""
 
+    def is_pinned(self, address: int) -> bool:
+        """Whether there is pinned memory of the host at an address, whoever pinned it."""
+
     def copy_host_to_device(self, destination: int, source: int, nbytes: int, stream: StreamHandle) -> None:
         """Pinned memory is read when the stream comes to it; other memory before this returns."""
 

@@ -138,13 +138,13 @@ class FakeDriver:
 
     def copy_host_to_device(self, destination: int, source: int, nbytes: int, stream: StreamHandle) -> None:
         target, given = self.bytes_at(destination, nbytes), _host_bytes(source, nbytes)
-        taken = given if self._is_pinned(source) else given.copy()
+        taken = given if self.is_pinned(source) else given.copy()
         self.launch(lambda: np.copyto(target, taken), stream)
 
     def copy_device_to_host(self, destination: int, source: int, nbytes: int, stream: StreamHandle) -> None:
         target, given = _host_bytes(destination, nbytes), self.bytes_at(source, nbytes)
         self.launch(lambda: np.copyto(target, given), stream)
-        if not self._is_pinned(destination):
+        if not self.is_pinned(destination):
             self.synchronize_stream(stream)
 
     def copy_device_to_device(self, destination: int, source: int, nbytes: int, stream: StreamHandle) -> None:
@@ -164,7 +164,7 @@ class FakeDriver:
         target = self.bytes_at(destination, nbytes)
         self.launch(lambda: target.fill(value), stream)
 
-    def _is_pinned(self, address: int) -> bool:
+    def is_pinned(self, address: int) -> bool:
         return any(start <= address < start + block.nbytes for start, block in self._pinned.items())
 
     # ------------------------------------------------------------------------------------------ streams

@@ -13,6 +13,7 @@ that copies still read or write when it is freed is kept back until a mark in ea
 
 from __future__ import annotations
 
+from bisect import bisect_right, insort
 from collections import deque
 from dataclasses import dataclass, field
 
@@ -36,6 +37,7 @@ class CachingHostAllocator:
         self.driver = driver
         self._turn = Turn()
         self._allocated: dict[int, HostBlock] = {}
+        self._starts: list[int] = []  # their addresses in order
         self._free: dict[int, list[HostBlock]] = {}  # by size
         self._kept_back: deque[tuple[list[int], HostBlock]] = deque()  # with the events that must be passed
         self._freed_inside: deque[int] = deque()  # by finalizers that ran while somebody had the turn
@@ -52,6 +54,7 @@ class CachingHostAllocator:
             blocks = self._free.get(size)
             block = blocks.pop() if blocks else HostBlock(self.driver.allocate_host(size), size)
             self._allocated[block.address] = block
+            insort(self._starts, block.address)
             return block.address
 
     def free(self, address: int) -> None:
@@ -62,16 +65,19 @@ class CachingHostAllocator:
             with self._turn:
                 self._free_block(address)
 
-    def record_stream(self, address: int, stream: StreamHandle) -> None:
-        """A copy on this stream, put there already, uses the block: when it is freed, that is waited for."""
-        if address:
-            with self._turn:
-                self._block_at(address, "record_stream").used_by.add(stream)
+    def record_stream(self, address: int, stream: StreamHandle) -> bool:
+        """A copy on this stream, put there already, uses the block that has this address in it: when it is freed, that
+        is waited for. False if there is no such block: then nobody will wait."""
+        with self._turn:
+            block = self._block_around(address)
+            if block is not None:
+                block.used_by.add(stream)
+            return block is not None
 
     def is_pinned(self, address: int) -> bool:
         """Whether a block was handed out that has this address in it."""
         with self._turn:
-            return any(block.address <= address < block.address + block.size for block in self._allocated.values())
+            return self._block_around(address) is not None
 
     def empty_cache(self) -> None:
         """Gives all that nobody uses back to the system."""
@@ -81,15 +87,16 @@ class CachingHostAllocator:
                 self.driver.free_host(block.address)
             self._free.clear()
 
-    def _block_at(self, address: int, call: str) -> HostBlock:
-        block = self._allocated.get(address)
-        if block is None:
-            raise RuntimeError(f"{call}: no pinned block is allocated at {address:#x}; was it freed before?")
-        return block
+    def _block_around(self, address: int) -> HostBlock | None:
+        place = bisect_right(self._starts, address)
+        block = self._allocated[self._starts[place - 1]] if place else None
+        return block if block is not None and address < block.address + block.size else None
 
     def _free_block(self, address: int) -> None:
-        block = self._block_at(address, "free")
-        del self._allocated[address]
+        block = self._allocated.pop(address, None)
+        if block is None:
+            raise RuntimeError(f"free: no pinned block is allocated at {address:#x}; was it freed before?")
+        del self._starts[bisect_right(self._starts, address) - 1]
         events = [self._mark(stream) for stream in sorted(block.used_by)]
         block.used_by.clear()
         self._kept_back.append((events, block))

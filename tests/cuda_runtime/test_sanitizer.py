@@ -123,7 +123,7 @@ def test_every_call_that_has_a_meaning_is_one_of_the_drivers() -> None:
     assert [name for name in MEANINGS if not hasattr(FakeDriver, name)] == []
     without = {"create", "destroy_stream", "elapsed", "properties", "memory", "device", "can", "en", "stream_pri"}
     others = [name for name in vars(FakeDriver) if not name.startswith(("_", *without)) and name not in MEANINGS]
-    assert others == ["bytes_at", "launch", "advance"]
+    assert others == ["bytes_at", "is_pinned", "launch", "advance"]
 
 
 @pytest.mark.parametrize(("text", "is_on"), [("1", True), ("0", False), (None, False)])

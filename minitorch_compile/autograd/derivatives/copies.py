@@ -26,7 +26,7 @@ def _(grad: Tensor, out: Unused, x: Layout, dtype: dtype, memory_format: memory_
 
 
 @derivative(ops.to_device)
-def _(grad: Tensor, out: Unused, x: Layout, device: device) -> Gradients:
+def _(grad: Tensor, out: Unused, x: Layout, device: device, non_blocking: bool) -> Gradients:
     return ops.to_device(grad, x.device)
 
 

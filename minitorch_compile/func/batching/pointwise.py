@@ -57,8 +57,8 @@ def copied(batch: Batch, op: Op, input: Any, *rest: Any) -> Any:
 
 
 @batching_rule("to_device")
-def transferred(batch: Batch, op: Op, input: Any, device: Any) -> Any:
-    return op(input.value, device)
+def transferred(batch: Batch, op: Op, input: Any, device: Any, non_blocking: bool) -> Any:
+    return op(input.value, device, non_blocking)
 
 
 @batching_rule("copy")

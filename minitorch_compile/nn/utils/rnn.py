@@ -72,11 +72,11 @@ class PackedSequence(_Packed):
         return self._with_data(self.data.cuda(*args, **kwargs))
 
     def pin_memory(self) -> PackedSequence:
-        """Itself: there is no device that memory would be copied to."""
-        return self
+        """The data in pinned memory, as Tensor.pin_memory has it."""
+        return self._with_data(self.data.pin_memory())
 
     def is_pinned(self) -> bool:
-        return False
+        return self.data.is_pinned()
 
     def double(self) -> PackedSequence:
         return self.to(float64)

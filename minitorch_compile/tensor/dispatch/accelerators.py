@@ -12,11 +12,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
+
 from minitorch_compile.tensor.dispatch.strided_results import wrap_as
 from minitorch_compile.tensor.memory.device import CPU
 from minitorch_compile.tensor.memory.device import device as Device
 from minitorch_compile.tensor.memory.device_storage import Block, DeviceStorage
 from minitorch_compile.tensor.memory.memory_format import preserved_strides
+from minitorch_compile.tensor.memory.strides import numel
 from minitorch_compile.tensor.tensor_base import TensorBase, from_parts
 
 if TYPE_CHECKING:
@@ -37,6 +40,12 @@ class Accelerator(Protocol):
 
     def over(self, address: int, nbytes: int, where: Device, owner: Any) -> Block:
         """Memory that another library has there; `owner` keeps it."""
+
+    def pin(self, nbytes: int) -> np.ndarray:
+        """Bytes of main memory that it copies to and from while the program goes on."""
+
+    def is_pinned(self, address: int) -> bool:
+        """Whether there are such at an address."""
 
     def where_is(self, address: int) -> Device:
         """On which device memory is."""
@@ -79,17 +88,50 @@ def located(where: Device) -> Device:
     return accelerators[where.type].device(where.index)
 
 
-def moved(x: TensorBase, where: Device) -> TensorBase:
-    """A copy of a tensor's elements on a device, or in main memory."""
+def moved(x: TensorBase, where: Device, non_blocking: bool = False) -> TensorBase:
+    """A copy of a tensor's elements on a device, or in main memory. `non_blocking`: from pinned memory, and into it,
+    they come when the device comes to it."""
     strides = preserved_strides(tuple(x.sizes), x.strides)
+    if non_blocking and where is CPU and x.storage.block is not None and not x.storage.flips and x.strides == strides:
+        size = x.dtype.itemsize
+        raw = x.storage.block.send(x.offset * size, numel(x.sizes) * size)
+        return wrap_as(np.ndarray(x.sizes, x.dtype.numpy, raw, 0, [s * size for s in strides]), strides)
     copy = wrap_as(x.array.copy() if where is CPU and x.device is CPU else x.array, strides)
     if where.type not in accelerators:
         return copy
     memory = copy.storage.buffer[copy.offset :].view("uint8")
     block = accelerators[where.type].allocate(memory.nbytes, where)
     if memory.nbytes:
-        block.write(0, memory)
+        block.receive(memory, non_blocking)
     return from_parts(DeviceStorage(block), 0, copy.sizes, copy.strides, x.dtype, where)
+
+
+def is_pinned(x: TensorBase) -> bool:
+    """Whether a tensor lies in memory that a device copies to and from while the program goes on."""
+    memory = None if x.is_fake else x.storage.memory.buffer
+    if memory is None or not memory.size:
+        return False
+    return any(accelerator.is_pinned(memory.ctypes.data) for accelerator in accelerators.values())
+
+
+def pinned(x: Any) -> Any:
+    """A copy in such memory, through which gradients flow; the tensor itself if it is there.
+
+    RuntimeError if no device would have a use for it, and for a tensor that isn't in main memory.
+    """
+    if is_pinned(x):
+        return x
+    if x.device is not CPU or x.is_fake:
+        raise RuntimeError(f"pin_memory: only tensors in main memory can be pinned, got one on {x.device}")
+    able = [accelerator for accelerator in accelerators.values() if accelerator.is_available()]
+    if not able:
+        raise RuntimeError("pin_memory: there is no GPU to pin memory for; leave it out")
+    copy = x.clone()
+    buffer = copy.storage.buffer
+    copy.storage.buffer = able[0].pin(buffer.nbytes).view(buffer.dtype)
+    copy.storage.buffer[...] = buffer
+    copy._array = None  # the window on the memory that it had
+    return copy
 
 
 def grow(storage: Any, nbytes: int) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from minitorch_compile.tensor.dispatch.accelerators import accelerators, located
+from minitorch_compile.tensor.dispatch.accelerators import accelerators, located, pinned
 from minitorch_compile.tensor.dispatch.op import find
 from minitorch_compile.tensor.memory.device import CPU, META, NO_DATA, entered
 from minitorch_compile.tensor.memory.device import device as Device
@@ -32,12 +32,12 @@ def with_options(
 ) -> Any:
     """A tensor that was just made, on its device. Every argument is checked; none is ignored.
 
-    RuntimeError for a device or a layout that isn't there, and for pinned memory, which only a GPU has use for.
+    RuntimeError for a device or a layout that isn't there, and for pinned memory where there is no GPU to use it.
     """
     check_layout(layout)
-    if pin_memory:
-        raise RuntimeError("pin_memory: there is no GPU to pin memory for; leave it out")
     result = on_device(x, device)
+    if pin_memory:
+        result = pinned(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -59,9 +59,10 @@ def check_layout(layout: Layout | None) -> None:
     raise RuntimeError(f"layout: tensors here are strided, got {layout!r}; keep indices and values as two tensors")
 
 
-def on_device(x: TensorBase, where: Any) -> Any:
+def on_device(x: TensorBase, where: Any, non_blocking: bool = False) -> Any:
     """The tensor on a device: itself if it is there, without its data on "meta". For a device that isn't here
-    RuntimeError, or AssertionError where PyTorch raises that."""
+    RuntimeError, or AssertionError where PyTorch raises that. `non_blocking`: don't wait for a copy from pinned memory
+    or into it."""
     if where is None:
         return x
     target = Device(where)
@@ -69,7 +70,9 @@ def on_device(x: TensorBase, where: Any) -> Any:
         target = located(target)
         if x.device is META and target is not META:
             raise NotImplementedError(f"to: {NO_DATA}")
-        return x if target == x.device else find("to_device")(x, target)
+        if target == x.device:
+            return x
+        return find("to_device")(x, target, True) if non_blocking else find("to_device")(x, target)
     if target.type == x.device.type:
         return x
     if target.type == "cpu":

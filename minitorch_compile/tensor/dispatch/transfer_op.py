@@ -22,8 +22,8 @@ class TransferOp(Op):
     kind = "copy"
 
     def run_bound(self, bound: tuple[Any, ...]) -> Any:
-        input, where = self.tensor_argument(bound, 0), bound[1]
-        return self.meta(*bound) if input.is_fake or where.type == "meta" else moved(input, where)
+        input, where, non_blocking = self.tensor_argument(bound, 0), *bound[1:]
+        return self.meta(*bound) if input.is_fake or where.type == "meta" else moved(input, where, non_blocking)
 
     def meta(self, *args: Any, **kwargs: Any) -> Any:
         """A fake tensor on the other device, in the same mode."""

@@ -43,6 +43,12 @@ class Block(Protocol):
     def write(self, start: int, data: np.ndarray) -> None:
         """Stores bytes, uint8, before whatever is asked of the device next."""
 
+    def receive(self, data: np.ndarray, non_blocking: bool) -> None:
+        """Stores bytes, uint8, at its start. Unless `non_blocking`, they may change when this returns."""
+
+    def send(self, start: int, count: int) -> np.ndarray:
+        """What `read` gives, in memory of the host where it will be when the device comes to it."""
+
     def take(self, start: int, source: Block, first: int, count: int) -> None:
         """Stores `count` bytes of another block of this device, from `first` on, without a way over the host."""
 

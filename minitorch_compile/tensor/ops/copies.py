@@ -91,8 +91,9 @@ def _contiguous_copy_rule(input: TensorBase) -> TensorBase:
 
 
 @transfer()
-def to_device(input: Tensor, device: Device) -> Any:
-    """A copy on another device, through which gradients flow back."""
+def to_device(input: Tensor, device: Device, non_blocking: bool = False) -> Any:
+    """A copy on another device, through which gradients flow back. `non_blocking`: the program goes on while a GPU
+    copies from pinned memory, or into it."""
 
 
 @composite(torch=False, methods=True)
@@ -121,8 +122,8 @@ def contiguous(input: Tensor, memory_format: Format = contiguous_format) -> Any:
 def copy(input: Array, other: Array, non_blocking: bool = False) -> Array:
     """`other` in the sizes, strides and dtype of `input`: the value that `input.copy_(other)` stores.
 
-    This is done in the memory of the tensor, which is returned; sizes broadcast, dtypes are converted. `non_blocking`
-    has no effect on a CPU.
+    This is done in the memory of the tensor, which is returned; sizes broadcast, dtypes are converted. `non_blocking`:
+    the program goes on while a GPU copies from pinned memory; on a CPU it has no effect.
 
     >>> x = torch.zeros(2, 2)
     >>> x.copy_(torch.tensor([1, 2]))
@@ -188,8 +189,9 @@ def to(
     """The tensor in another `dtype`, on another `device`, in another format: itself if nothing changes and not `copy`.
 
     As in PyTorch: `args` are to(dtype), to(device, dtype) or to(other), each followed by non_blocking, copy.
-    `memory_format` is the order in which its elements lie; `non_blocking` has no effect on a CPU. TypeError for what is
-    none of these, RuntimeError for a device that isn't there.
+    `memory_format` is the order in which its elements lie. `non_blocking`: the program goes on while a GPU copies from
+    pinned memory, or into it, which the result lies in then; torch.cuda.synchronize() waits. On a CPU it has no effect.
+    TypeError for what is none of these, RuntimeError for a device that isn't there.
 
     >>> x = torch.tensor([1.5, 2.5])
     >>> x.to(torch.int64), x.to("cpu") is x
@@ -203,9 +205,13 @@ def to(
             device = arg
         elif arg is not None and not isinstance(arg, bool):
             dtype = as_dtype(arg)
-    copy = flags[1] if len(flags) > 1 else copy
+    non_blocking, copy = [*flags, *(non_blocking, copy)[len(flags) :]]
     return _converted(
-        on_device(input, device), input, as_dtype(dtype or input.dtype), copy, memory_format or preserve_format
+        on_device(input, device, non_blocking),
+        input,
+        as_dtype(dtype or input.dtype),
+        copy,
+        memory_format or preserve_format,
     )
 
 

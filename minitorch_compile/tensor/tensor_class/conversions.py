@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.tensor import ops
+from minitorch_compile.tensor.dispatch.accelerators import pinned
 from minitorch_compile.tensor.dispatch.tensor_options import on_device
 from minitorch_compile.tensor.dispatch.torch_dispatch import refuse_numbers
 from minitorch_compile.tensor.grad_mode import state as grad_state
@@ -179,7 +180,7 @@ class TensorConversions(TensorBase):
         >>> torch.ones(2).cuda() if torch.cuda.is_available() else "no GPU"
         'no GPU'
         """
-        return on_device(self, "cuda" if device is None else device)
+        return on_device(self, "cuda" if device is None else device, non_blocking)
 
     def record_stream(self, s: Any) -> None:
         """Keeps the memory back, when it is freed, until what is in stream `s` now is done. RuntimeError for a tensor
@@ -190,8 +191,13 @@ class TensorConversions(TensorBase):
         block.used_on(s.handle)
 
     def pin_memory(self, device: Any = None) -> Any:
-        """RuntimeError: there is no GPU to pin memory for."""
-        raise RuntimeError("pin_memory: there is no GPU to pin memory for; leave the call out")
+        """The tensor in memory that a GPU copies from while the program goes on, as x.to("cuda", non_blocking=True)
+        lets it: itself if it is there, else a copy. RuntimeError without a GPU, and for a tensor on one.
+
+        >>> torch.ones(2).pin_memory().is_pinned() if torch.cuda.is_available() else "no GPU"
+        'no GPU'
+        """
+        return pinned(self)
 
     def share_memory_(self) -> Any:
         """Moves the elements to memory that other processes look at: those forked later, those it is sent to."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from minitorch_compile.tensor.dispatch.accelerators import is_pinned
 from minitorch_compile.tensor.memory.device import META
 from minitorch_compile.tensor.memory.dimensions import wrap_dim
 from minitorch_compile.tensor.memory.memory_format import (
@@ -181,8 +182,8 @@ class TensorProperties(TensorBase):
     is_mps = is_xpu = is_sparse = is_sparse_csr = is_quantized = is_mkldnn = is_nested = is_vulkan = False
 
     def is_pinned(self, device: Any = None) -> bool:
-        """Whether the memory is pinned for a GPU: never."""
-        return False
+        """Whether the memory is pinned, so that a GPU copies from it while the program goes on."""
+        return is_pinned(self)
 
     def is_shared(self) -> bool:
         """Whether other processes can look at the memory, see `share_memory_`."""

@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,13 +25,13 @@ def default_convert(data: Any) -> Any:
     if isinstance(data, (np.ndarray, np.generic)):
         return data if data.dtype.kind in "SUO" else as_tensor(data)
     if isinstance(data, Mapping):
-        return _like_mapping(data, {key: default_convert(value) for key, value in data.items()})
+        return made_like(data, {key: default_convert(value) for key, value in data.items()})
     if isinstance(data, tuple) and hasattr(data, "_fields"):
         return type(data)(*(default_convert(item) for item in data))
     if isinstance(data, tuple):
         return [default_convert(item) for item in data]  # PyTorch gives a list for a plain tuple
     if isinstance(data, Sequence) and not isinstance(data, (str, bytes)):
-        return _like_sequence(data, [default_convert(item) for item in data])
+        return made_like(data, [default_convert(item) for item in data])
     return data
 
 
@@ -52,7 +52,7 @@ def default_collate(batch: Sequence[Any]) -> Any:
     if isinstance(first, (str, bytes)):
         return batch
     if isinstance(first, Mapping):
-        return _like_mapping(first, {key: default_collate([item[key] for item in batch]) for key in first})
+        return made_like(first, {key: default_collate([item[key] for item in batch]) for key in first})
     if isinstance(first, Sequence):
         return _collate_sequences(batch)
     raise TypeError(NOT_COLLATABLE.format(type(first)))
@@ -72,21 +72,13 @@ def _collate_sequences(batch: Sequence[Any]) -> Any:
     columns = [default_collate(column) for column in zip(*batch, strict=True)]
     if isinstance(first, tuple) and hasattr(first, "_fields"):
         return type(first)(*columns)
-    return columns if isinstance(first, tuple) else _like_sequence(first, columns)
+    return columns if isinstance(first, tuple) else made_like(first, columns)
 
 
-def _like_mapping(example: Mapping[Any, Any], items: dict[Any, Any]) -> Any:
-    """The items in a mapping of the same class, if that can be made from a dict."""
-    return _made(type(example), items)
-
-
-def _like_sequence(example: Sequence[Any], items: list[Any]) -> Any:
-    return _made(type(example), items)
-
-
-def _made(make: Callable[[Any], Any], items: Any) -> Any:
+def made_like(example: Any, items: Any) -> Any:
+    """The items in a container of the same class, if that can be made from a plain one."""
     try:
-        return make(items)
+        return type(example)(items)
     except TypeError:  # the class wants something else: plain items do as well
         return items
 

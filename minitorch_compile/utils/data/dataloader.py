@@ -24,6 +24,7 @@ from minitorch_compile.utils.data.epoch import (
     _MultiProcessingDataLoaderIter,
     _SingleProcessDataLoaderIter,
 )
+from minitorch_compile.utils.data.pinning import pinning_step
 from minitorch_compile.utils.data.sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler, drawn_seed
 from minitorch_compile.utils.data.worker import (
     Assignment,
@@ -68,7 +69,8 @@ class DataLoader(Generic[T_co]):
       `persistent_workers` keeps them from one epoch to the next; `timeout` is how many seconds to wait for a batch.
       `worker_init_fn(index)` is called in each at its start; they hand over batches `in_order` unless it is False.
     - `generator` draws the order and the seeds of the workers.
-    - `pin_memory`, `pin_memory_device` have no effect: there is no device that memory would be copied to.
+    - `pin_memory`: batches come in pinned memory, from which x.to("cuda", non_blocking=True) copies while the program
+      goes on. Without a GPU a warning says that it has no effect. `pin_memory_device` has none: all GPUs can use it.
 
     >>> list(torch.utils.data.DataLoader([1, 2, 3], batch_size=2))
     [tensor([1, 2]), tensor([3])]
@@ -197,6 +199,8 @@ class DataLoader(Generic[T_co]):
         if self._iterator is not None:  # workers that persist do one run at a time
             self._iterator.close()
         run = self._get_iterator()
+        if self.pin_memory:
+            run.last_step = pinning_step()
         self._iterator = run if self.persistent_workers else None
         return run
 

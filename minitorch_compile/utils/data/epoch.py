@@ -9,7 +9,7 @@ they come out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from multiprocessing.connection import wait
 from typing import Any
 
@@ -19,7 +19,9 @@ from minitorch_compile.utils.data.worker_pool import WorkerPool
 
 class _BaseDataLoaderIter(Iterator[Any]):
     """One run through the batches of a loader; `index_sampler` says what is in each. Libraries ask for these classes by
-    PyTorch's names."""
+    PyTorch's names. `last_step`: what is done with a batch before the program gets it."""
+
+    last_step: Callable[[Any], Any] = staticmethod(lambda batch: batch)
 
     def __init__(self, index_sampler: Iterable[Any]) -> None:
         self._index_sampler = index_sampler
@@ -39,7 +41,7 @@ class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
         self._batches = loader._in_this_process()
 
     def __next__(self) -> Any:
-        return next(self._batches)
+        return self.last_step(next(self._batches))
 
 
 class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
@@ -96,7 +98,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
             if result.failure is not None:
                 result.failure.reraise(result.worker)
             if not result.finished:
-                return result.value
+                return self.last_step(result.value)
         self.close()
         raise StopIteration
 
