@@ -1,4 +1,4 @@
-"""The programs of tests/models on a GPU: `python -m tests.cuda.models [--backend eager] [name ...]`.
+"""The programs of tests/models on a GPU: `python -m tests.cuda.models [--share 2/4] [name ...]`.
 
 Each trains two steps, and what PyTorch computed on the CPU was recorded: losses, outputs and gradients have to be the
 same within 1e-3. What was computed in main memory is listed. On a machine with a GPU it is that one, else the simulated
@@ -48,12 +48,15 @@ def difference(file: Path) -> list[str]:
 def main() -> int:
     parser = argparse.ArgumentParser(description="The programs of tests/models on a GPU.")
     parser.add_argument("names", nargs="*")
+    parser.add_argument("--share", default="1/1", help="the second of four shares is 2/4: four processes take one each")
     options = parser.parse_args()
+    share, shares = map(int, options.share.split("/"))
+    minitorch_compile.backends.cudnn.allow_tf32 = False  # else convolutions on a GPU have three digits
     wrong = tried = 0
     told: dict[str, int] = {}
     with nullcontext() if minitorch_compile.cuda.is_available() else using(FakeDriver()):
         print("on", minitorch_compile.cuda.get_device_name())
-        for file in model_files():
+        for file in model_files()[share - 1 :: shares]:
             if options.names and file.stem not in options.names:
                 continue
             began = time.time()

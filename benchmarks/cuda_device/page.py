@@ -1,0 +1,143 @@
+"""The page of what was seen on a GPU: tables in Markdown, from the figures of `seen.json`.
+
+>>> print(table(["call", "us"], [["x + y", 7.25]]))
+| call | us |
+| --- | --- |
+| x + y | 7.2 |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+OURS = "minitorch_compile"
+HEAD = """# Seen on a GPU
+
+Written by `python -m benchmarks.cuda_device`, which says how each part is run. Each part names its day.
+"""
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(map(written, line)) + " |" for line in lines)
+
+
+def written(cell: Any) -> str:
+    """Two digits of a number that has a fraction; signs that a table has a use for are escaped."""
+    text = (
+        f"{cell:.1f}"
+        if isinstance(cell, float) and cell >= 1
+        else f"{cell:.2g}"
+        if isinstance(cell, float)
+        else str(cell)
+    )
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def page(seen: dict[str, Any]) -> str:
+    parts = [HEAD]
+    for name, write in SECTIONS.items():
+        if name in seen:
+            parts.append(f"{write(seen[name]['is']).rstrip()}\n\n({name}, {seen[name]['at']})\n")
+    return "\n".join(parts)
+
+
+def machine(found: dict[str, str]) -> str:
+    return "## The machine\n\n" + table(["", ""], found.items())
+
+
+def overhead(found: dict[str, dict[str, float]]) -> str:
+    rows = [[name, row.get(OURS, ""), row.get("torch", "")] for name, row in found.items()]
+    return "## What a call costs the host, launch included\n\n" + table(["call", "us", "PyTorch, us"], rows)
+
+
+def compilations(found: list[dict[str, dict[str, int]]]) -> str:
+    first, second = found
+    names = [key for key in next(iter(first.values())) if key != "compiled"]
+    rows = [
+        [program, *(row[name] for name in names), row["compiled"], second[program]["compiled"]]
+        for program, row in first.items()
+    ]
+    head = ["program", *(f"kernels {name}" for name in names), "compiled", "compiled by a second process"]
+    return f"## A new size and a second process compile nothing\n\n{table(head, rows)}"
+
+
+def functions(found: dict[str, Any]) -> str:
+    copies = [[name, *counts] for name, counts in found["copies"].items()]
+    return (
+        "## Function transforms, and what compiled calls copy\n\n"
+        + table(["transform", "largest difference from PyTorch's, beside the largest element"], found["apart"].items())
+        + "\n\n"
+        + table(["constants of a compiled call", "copies from main memory", "second call", "third"], copies)
+    )
+
+
+def memory(found: dict[str, Any]) -> str:
+    rows = []
+    for part, said in found.items():
+        rows += (
+            [[part, name, figure] for name, figure in said.items()] if isinstance(said, dict) else [[part, "", said]]
+        )
+    return (
+        "## Memory\n\nOut of memory leaves the process usable: after each refusal it computes and learns.\n\n"
+        + table(["part", "", ""], rows)
+    )
+
+
+def allocator(found: dict[str, str]) -> str:
+    return "## The allocator\n\n" + table(["driver", "random operations"], found.items())
+
+
+def gpt_curve(found: dict[str, Any]) -> str:
+    ours, theirs = found[OURS], found["torch"]
+    apart = [abs(a / b - 1) for a, b in zip(ours["losses"], theirs["losses"], strict=True)]
+    steps = [step for step in (0, 1, 2, 5, 10, 20, 30, 40, len(apart) - 1) if step < len(apart)]
+    rows = [
+        [step, f"{ours['losses'][step]:.4f}", f"{theirs['losses'][step]:.4f}", f"{apart[step]:.2%}"] for step in steps
+    ]
+    figures = [
+        [name, sum(row["seconds"]), float(np.median(row["seconds"][3:])), f"{row['bytes'] / 2**30:.1f} GiB"]
+        for name, row in (("here", ours), ("PyTorch", theirs))
+    ]
+    return (
+        "## A GPT of 12 layers in bfloat16 autocast\n\n"
+        f"{len(apart)} steps, same weights and batches: the curves are at most {max(apart):.2%} apart.\n\n"
+        + table(["step", "loss", "PyTorch's", "apart"], rows)
+        + "\n\n"
+        + table(["", "seconds in all", "seconds a step", "most memory"], figures)
+    )
+
+
+def sheets(found: dict[str, Any]) -> str:
+    reasons: dict[str, int] = {}
+    for row in found["differences"]:
+        reason = row["reason"] or f"unexplained: {row['call']}: {row['difference'][:120]}"
+        reasons[reason] = reasons.get(reason, 0) + 1
+    figures = [[name, value] for name, value in found.items() if name not in ("differences", "in main memory")]
+    ordered = sorted(reasons.items(), key=lambda row: -row[1])
+    return (
+        "## The call sheets beside PyTorch on the same GPU\n\n"
+        "Compared are sizes, strides, dtypes, classes of errors, and values and gradients: within 1e-5 of each or"
+        " 4e-6 of the largest; of float64 within 1e-10 of the largest, of float16 within some of its units.\n\n"
+        + table(["calls", "count"], figures)
+        + "\n\n"
+        + table(["differences", "calls"], ordered)
+        + "\n\nComputed in main memory, each after a warning: "
+        + (", ".join(f"`{name}`" for name in sorted(found["in main memory"])) or "nothing")
+        + "."
+    )
+
+
+def models(found: dict[str, Any]) -> str:
+    right = found["tried"] - len(found["differ"])
+    text = f"## The programs of tests/models\n\n{right} of {found['tried']} give the recorded numbers within 1e-3."
+    return text + ("\n\n" + table(["program", ""], found["differ"].items()) if found["differ"] else "")
+
+
+SECTIONS = {
+    part.__name__: part
+    for part in (machine, overhead, compilations, functions, memory, allocator, gpt_curve, sheets, models)
+}
