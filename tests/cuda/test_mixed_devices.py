@@ -20,11 +20,13 @@ REFUSED: dict[str, Any] = {
     "embedding": lambda x, i: torch.nn.functional.embedding(i, x),
     "values": lambda x, i: x.clone().index_put_((i.to(x.device),), X[:2].cuda() if x.device.type == "cpu" else X[:2]),
 }
+TAKE_FROM_MAIN_MEMORY = ("index_select", "index_add", "values")  # as packed sequences and pairs of rows need it
 
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_an_index_elsewhere_is_refused(name: str) -> None:
-    for x, index in ((X.cuda(), INDEX), (X, INDEX.cuda())):
+    from_main_memory = [] if name in TAKE_FROM_MAIN_MEMORY else [(X.cuda(), INDEX)]
+    for x, index in [*from_main_memory, (X, INDEX.cuda()), (X.cuda(), INDEX.to("cuda:1"))]:
         with pytest.raises(RuntimeError, match=SAME):
             REFUSED[name](x, index)
 
@@ -62,3 +64,17 @@ def test_a_target_out_of_range_is_found_by_the_kernel() -> None:
 def test_what_pytorch_has_for_the_cpu_alone() -> None:
     with pytest.raises(NotImplementedError, match="aten::histogram"):
         torch.histogram(X.cuda(), 3)
+
+
+def test_a_recurrent_network_makes_its_states_beside_its_input() -> None:
+    from minitorch_compile.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+    network, x, lengths = torch.nn.LSTM(2, 3), torch.randn(4, 2, 2), torch.tensor([2, 4])
+
+    def padded(x: Any) -> Any:
+        packed, _ = network(pack_padded_sequence(x, lengths, enforce_sorted=False))
+        return pad_packed_sequence(packed)[0].detach()
+
+    here = padded(x)
+    network.cuda()
+    assert torch.allclose(padded(x.cuda()).cpu(), here, atol=1e-6)

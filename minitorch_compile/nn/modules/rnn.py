@@ -206,7 +206,7 @@ class RNNBase(Module):
         return output, self._joined(self._kept_in_order(finals, packed.unsorted_indices))
 
     def _zeros(self, input: Any, batch: int) -> tuple[Any, ...]:
-        return tuple(ops.zeros(size, dtype=input.dtype) for size in self._state_sizes(batch))
+        return tuple(ops.zeros(size, dtype=input.dtype, device=input.device) for size in self._state_sizes(batch))
 
     # -------------------------------------------------------------------------------------------- checks
 

@@ -183,12 +183,12 @@ def pad_packed_sequence(
     data = sequence.data
     places = [step * width + i for step, size in enumerate(batch_sizes) for i in range(size)]
     total = (total_length or steps) * width
-    blank = ops.full((total, *data.sizes[1:]), padding_value, data.dtype)
+    blank = ops.full((total, *data.sizes[1:]), padding_value, data.dtype, device=data.device)
     rows = ops.index_put(blank, [tensor(places, dtype=int64)], data)
     padded = ops.reshape(rows, (total // width, width, *data.sizes[1:]))
     if sequence.unsorted_indices is not None:
         padded = ops.index_select(padded, 1, sequence.unsorted_indices)
-        lengths = ops.index_select(lengths, 0, sequence.unsorted_indices)
+        lengths = ops.index_select(lengths, 0, sequence.unsorted_indices.cpu())
     return (ops.transpose(padded, 0, 1) if batch_first else padded), lengths
 
 
@@ -231,7 +231,7 @@ def pad_sequence(
 def _padded(x: Any, missing: int, value: float, side: str) -> Any:
     if not missing:
         return x
-    padding = ops.full((missing, *x.sizes[1:]), value, x.dtype)
+    padding = ops.full((missing, *x.sizes[1:]), value, x.dtype, device=x.device)
     return ops.cat([x, padding] if side == "right" else [padding, x])
 
 

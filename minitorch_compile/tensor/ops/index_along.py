@@ -46,7 +46,7 @@ def _places(
         raise TypeError(f"{name}(): argument 'index' must be Tensor, not {type(index).__name__}")
     if len(index.sizes) > 1:
         raise IndexError(f"{name}(): Index is supposed to be a vector, but got sizes {list(index.sizes)}")
-    if index.device != input.device and not (index.is_fake or input.is_fake):
+    if index.storage.block is not None and index.device != input.device and not input.is_fake:
         raise MixedDevicesError(
             "Expected all tensors to be on the same device, but found at least two devices,"
             f" {input.device} and {index.device}! ({name}: move the index, as index.to('{input.device}'))"
