@@ -52,6 +52,7 @@ def test_what_an_op_brings_along_may_come_from_main_memory() -> None:
     for call in (
         lambda x: torch.nn.functional.interpolate(x, size=(5, 6), mode="bicubic"),
         lambda x: torch.nn.functional.adaptive_avg_pool2d(x, (2, 3)),
+        lambda x: torch.nn.functional.max_unpool2d(*torch.nn.functional.max_pool2d(x, 2, return_indices=True), 2),
     ):
         assert torch.allclose(call(x.cuda()).cpu(), call(x), rtol=1e-5)
 

@@ -190,8 +190,8 @@ def _unpool(
         raise RuntimeError(
             f"{name}: Found an invalid max index: {int(places.max())} (output volumes are of size {list(sizes)})"
         )
-    empty = ops.zeros((planes, area), dtype=input.dtype)
-    rows = ops.unsqueeze(ops.arange(planes), 1)
+    empty = ops.zeros((planes, area), dtype=input.dtype, device=input.device)
+    rows = ops.unsqueeze(ops.arange(planes, device=input.device), 1)
     filled = ops.index_put(empty, [rows, places], values.reshape(planes, math.prod(values.sizes[2:])))
     result = filled.reshape(*values.sizes[:2], *sizes)
     return result if batched else result.squeeze(0)
