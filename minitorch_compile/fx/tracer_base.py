@@ -10,7 +10,7 @@ Subclasses say how by overriding a method: `create_arg` for values of their own,
 {'rows': [x, 2], 'part': slice(None, x, None)}
 >>> tracer.create_arg(object())
 Traceback (most recent call last):
-NotImplementedError: argument of type: <class 'object'>
+NotImplementedError: argument of type: <class 'object'>: a node can't hold it; ...
 """
 
 from __future__ import annotations
