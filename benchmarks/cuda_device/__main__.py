@@ -50,6 +50,16 @@ def kept(module: str, *arguments: str, **environment: str) -> Any:
         return json.loads(file.read_text())
 
 
+def commit() -> str:
+    """The commit that is run, with a + if files were changed since; "" outside a repository."""
+
+    def asked(*words: str) -> str:
+        done = subprocess.run(["git", "-C", str(HERE), *words], capture_output=True, text=True)
+        return "" if done.returncode else done.stdout.strip()
+
+    return asked("rev-parse", "--short=8", "HEAD") + "+" * bool(asked("status", "--porcelain", "-uno", ":!."))
+
+
 # --------------------------------------------------------------------------------------------------- the parts
 
 
@@ -153,7 +163,8 @@ def main() -> int:
     failed = 0
     for name in [] if given.page else given.parts or PARTS:
         try:
-            seen[name] = {"at": f"{datetime.datetime.now():%d %B %Y}", "is": PARTS[name](given)}
+            today = f"{datetime.datetime.now():%d %B %Y}"
+            seen[name] = {"at": today, "commit": commit(), "is": PARTS[name](given)}
         except (RuntimeError, OSError, ValueError, subprocess.SubprocessError) as error:  # the others still run
             print(f"=== {name}: {type(error).__name__}: {error}", flush=True)
             failed += 1

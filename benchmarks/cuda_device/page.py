@@ -16,7 +16,9 @@ import numpy as np
 OURS = "minitorch_compile"
 HEAD = """# Seen on a GPU
 
-Written by `python -m benchmarks.cuda_device`, which says how each part is run. Each part names its day.
+Written by `python -m benchmarks.cuda_device`, which says how each part is run. Each part names its day and its commit;
+parts without one were seen before commits were written down, while the package was being worked on, not all at one
+state of it.
 """
 
 
@@ -41,7 +43,10 @@ def page(seen: dict[str, Any]) -> str:
     parts = [HEAD]
     for name, write in SECTIONS.items():
         if name in seen:
-            parts.append(f"{write(seen[name]['is']).rstrip()}\n\n({name}, {seen[name]['at']})\n")
+            part = seen[name]
+            when = ", ".join((name, part["at"], *([f"commit {part['commit']}"] if part.get("commit") else [])))
+            note = f"\n\n{part['note']}" if "note" in part else ""
+            parts.append(f"{write(part['is']).rstrip()}{note}\n\n({when})\n")
     return "\n".join(parts)
 
 

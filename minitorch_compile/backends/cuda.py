@@ -119,14 +119,26 @@ class SDPAParams:
     enable_gqa: bool = False
 
 
-def can_use_flash_attention(params: SDPAParams, debug: bool = False) -> bool:
-    """Whether attention would be computed by the kernel of that name: never, since it is one of our own for all."""
+def can_use_cudnn_attention(params: SDPAParams, debug: bool = False) -> bool:
+    """Whether cuDNN's kernel, which makes no score matrix, computes attention of these."""
+    query, key, value = params.query, params.key, params.value
+    block = query.storage.block
+    if block is None or params.attn_mask is not None or params.dropout:
+        return False
+    if any(x.device != query.device for x in (key, value)):
+        return False
+    shares_heads = params.enable_gqa or query.shape[:-2] == key.shape[:-2]
+    return shares_heads and bool(block.attends(query, key, value, params.is_causal, query.shape[-1] ** -0.5))
+
+
+can_use_flash_attention = can_use_cudnn_attention
+
+
+def can_use_efficient_attention(params: SDPAParams, debug: bool = False) -> bool:
+    """Whether attention would be computed by the kernel of that name: never, there is none."""
     return False
 
 
-can_use_efficient_attention = can_use_cudnn_attention = can_use_flash_attention
-
-
 def is_flash_attention_available() -> bool:
-    """Whether that kernel is there: it isn't."""
+    """Whether a kernel of that name was built: none is, cuDNN's has its place (`can_use_flash_attention`)."""
     return False

@@ -112,10 +112,11 @@ class PreparedProduct:
         plan = self.plans.get(key)
         if plan is None:
             plan = self.plans[key] = ProductPlan(library.bindings, handle, self.product, key[1], key[2])
-        library.bindings.matmul(
-            *(handle, plan.product, plan.one, b, plan.b, a, plan.a, plan.zero, out, plan.out, out, plan.out),
-            *(plan.algorithm, library.workspaces.of(stream, WORKSPACE_BYTES), WORKSPACE_BYTES, stream.handle),
-        )
+        with library.workspaces.turn:
+            library.bindings.matmul(
+                *(handle, plan.product, plan.one, b, plan.b, a, plan.a, plan.zero, out, plan.out, out, plan.out),
+                *(plan.algorithm, library.workspaces.of(stream, WORKSPACE_BYTES), WORKSPACE_BYTES, stream.handle),
+            )
 
 
 class ProductPlan:

@@ -26,7 +26,6 @@ TF32, and some algorithms add up in an order that differs from run to run. The f
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
 
@@ -105,7 +104,7 @@ class Cudnn:
         self.driver, self.workspaces, self.bindings = driver, workspaces, bindings
         self.handles: dict[int, Any] = {}
         self.plans: dict[Any, Launch] = {}  # by device, what is computed, and switches
-        self.turn = threading.RLock()
+        self.turn = workspaces.turn
 
     def prepared(self, convolution: Convolution, switches: Callable[[], Switches]) -> PreparedCall:
         """A function of addresses, those of the two inputs, as PyTorch orders them, and of the result; and of a stream.

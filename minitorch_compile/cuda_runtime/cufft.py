@@ -95,6 +95,10 @@ class PreparedPass:
         self.execute = lambda plan, source, target: call(plan, source, target, *directed)
 
     def __call__(self, source: int, target: int, stream: StreamHandle) -> None:
+        with self.library.workspaces.turn:  # a plan is told stream and memory, and then run
+            self.run(source, target, stream)
+
+    def run(self, source: int, target: int, stream: StreamHandle) -> None:
         library = self.library
         library.driver.enter(stream.device)
         plan, nbytes = self.plans.get(stream.device) or self.make(stream.device)

@@ -37,7 +37,8 @@ WITH_VECTORS = 1
 
 
 class CuSolver:
-    """Both libraries, with handles for each device. Each method is one routine on one matrix."""
+    """Both libraries, with handles for each device. Each method is one routine on one matrix; who calls them has the
+    turn of `workspaces`."""
 
     def __init__(self, driver: Any, workspaces: StreamWorkspaces, solver: Any, blas: Any) -> None:
         self.driver, self.workspaces = driver, workspaces

@@ -14,6 +14,7 @@ True
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 
 from minitorch_compile.cuda_runtime.allocator import CachingAllocator
@@ -21,10 +22,13 @@ from minitorch_compile.cuda_runtime.driver import StreamHandle
 
 
 class StreamWorkspaces:
-    """`allocators` are those of the devices."""
+    """`allocators` are those of the devices. Who asks for a workspace has the `turn` until its work is in the stream: a
+    block that another thread outgrew meanwhile would be somebody else's. Handles of libraries are shared under it, too.
+    """
 
     def __init__(self, allocators: Sequence[CachingAllocator]) -> None:
         self.allocators = allocators
+        self.turn = threading.RLock()
         self.blocks: dict[StreamHandle, tuple[int, int]] = {}  # bytes, address
 
     def of(self, stream: StreamHandle, nbytes: int) -> int:

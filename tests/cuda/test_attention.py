@@ -89,6 +89,13 @@ def scored(gpus: Runtime, q: Any, k: Any, v: Any, attn_mask: Any = None) -> bool
 def test_what_cudnn_is_not_asked_for_has_scores(gpus: Runtime) -> None:
     use(gpus)
     x = randn(1, 2, 3, 8).half().cuda()
+    switches = torch.backends.cuda
+    asked = [
+        switches.SDPAParams(x, x, x),
+        switches.SDPAParams(x, x, x, dropout=0.1),
+        switches.SDPAParams(x, x, x.cpu()),
+    ]
+    assert list(map(switches.can_use_cudnn_attention, asked)) == [True, False, False]
     assert not scored(gpus, x, x, x)
     assert scored(gpus, x, x, x, attn_mask=torch.ones(3, 3, dtype=torch.bool, device="cuda"))
     assert scored(gpus, x.float(), x.float(), x.float())

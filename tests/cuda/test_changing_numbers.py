@@ -63,3 +63,10 @@ def test_a_float_that_decides_what_is_computed_keeps_its_own_kernels() -> None:
     from minitorch_compile.inductor.device_calls.open_numbers import class_of
 
     assert [class_of(a) for a in (2.0, -0.5, 0.0, math.nan, math.inf, 1e9)] == [None] * 6
+
+
+def test_floats_that_become_whole_numbers_keep_their_own_kernels() -> None:
+    """With 3.5 the same kernel runs as with the mark, pi: it is for no other float."""
+    x = torch.zeros(2, dtype=torch.int64, device="cuda")
+    assert [x.fill_(a)[0].item() for a in (7.5, 3.5, 9.5)] == [7, 3, 9]
+    assert [torch.full((2,), a, dtype=torch.int8, device="cuda")[0].item() for a in (7.5, 3.5, 9.5)] == [7, 3, 9]

@@ -87,3 +87,12 @@ def test_pytorchs_stream_is_drawn_in_main_memory(gpus: Runtime) -> None:
     ):
         here, there = both(lambda where: torch.rand(3, device=where))
     assert torch.equal(here, there.cpu())
+
+
+def test_what_kernels_do_not_compute_in_is_drawn_in_main_memory() -> None:
+    torch.manual_seed(2)
+    here = torch.randint(0, 9, (4,), dtype=torch.uint16)
+    torch.manual_seed(2)
+    with pytest.warns(UserWarning, match="randint_random on cuda is computed in main memory: .* torch.uint16"):
+        there = torch.randint(0, 9, (4,), dtype=torch.uint16, device="cuda")
+    assert there.is_cuda and there.tolist() == here.tolist()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections import defaultdict
 from typing import Any, NamedTuple
 
 import pytest
@@ -98,10 +99,16 @@ class Pair(NamedTuple):
     name: str
 
 
+class Own(dict[str, Any]):
+    def pin_memory(self) -> str:
+        return "pinned by its class"
+
+
 def test_batches_are_pinned_through_their_structure() -> None:
     def collate(items: Any) -> Any:
         x = torch.stack([item[0] for item in items])
-        return {"pair": Pair(x, "n"), "list": [x, 1], "tuple": (x,)}
+        marked = defaultdict(int, x=x)
+        return {"pair": Pair(x, "n"), "list": [x, 1], "tuple": (x,), "marked": marked, "own": Own(x=x)}
 
     loader: DataLoader[Any] = DataLoader(
         TensorDataset(torch.arange(4.0)), batch_size=2, collate_fn=collate, pin_memory=True
@@ -110,7 +117,9 @@ def test_batches_are_pinned_through_their_structure() -> None:
     assert [batch["list"][0].tolist() for batch in batches] == [[0, 1], [2, 3]]
     for batch in batches:
         assert batch["pair"].x.is_pinned() and batch["pair"].name == "n" and batch["list"][1] == 1
-        assert batch["tuple"][0].is_pinned() and isinstance(batch["tuple"], list)
+        assert batch["tuple"][0].is_pinned() and isinstance(batch["tuple"], tuple)
+        assert batch["marked"]["x"].is_pinned() and batch["marked"]["y"] == 0
+        assert batch["own"] == "pinned by its class"
 
 
 @pytest.mark.parametrize("pin", [False, True])

@@ -23,6 +23,7 @@ DRAWS: dict[str, Any] = {
     "poisson": (torch.poisson, (RATES,), 0.0),
     "binomial": (torch.binomial, (torch.arange(43.0), torch.linspace(0, 1, 43)), 0.0),
     "many trials": (torch.binomial, (torch.full((20,), 1000.0), torch.linspace(0.01, 0.99, 20)), 0.0),
+    "many counts": (torch.poisson, (torch.tensor([1e6, 1e8, 1e9], dtype=torch.float64),), 0.0),
     "gamma": (torch._standard_gamma, (SHAPES,), 2e-6),
     "gamma in float64": (torch._standard_gamma, (SHAPES.double(),), 1e-11),
     "dirichlet": (torch._sample_dirichlet, (torch.linspace(0.1, 2, 12).view(3, 4),), 1e-5),
@@ -41,3 +42,8 @@ def test_the_same_numbers(name: str, gpus: Runtime) -> None:
     here, there = made
     assert there.is_cuda and here.dtype is there.dtype and not gpus.kernels.reasons  # type: ignore[union-attr]
     assert torch.allclose(here, there.cpu(), rtol=bound, atol=0)
+
+
+def test_counts_that_are_further_apart_than_one_are_found() -> None:
+    rates = torch.full((3,), 1e17, dtype=torch.float64, device="cuda")
+    assert bool(((torch.poisson(rates) - rates).abs() < 1e10).all())

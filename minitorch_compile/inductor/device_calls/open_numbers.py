@@ -93,7 +93,10 @@ class NumberedCalls:
 
 
 def same_but_for(marked: DeviceCall, known: DeviceCall, meant: dict[float, float]) -> bool:
-    """Whether two calls run the same kernels with the same numbers, where each mark stands for what it means."""
+    """Whether two calls run the same kernels with the same numbers, where each mark stands for what it means.
+
+    A mark that is no number of theirs may have become another one, as 3.5 and pi do where whole numbers are filled in.
+    """
     if [kernel.text for kernel in marked.described] != [kernel.text for kernel in known.described]:
         return False
     pairs = [
@@ -101,4 +104,5 @@ def same_but_for(marked: DeviceCall, known: DeviceCall, meant: dict[float, float
         for one, other in zip(marked.described, known.described, strict=True)
         for pair in zip(one.numbers, other.numbers, strict=True)
     ]
-    return all(repr(meant.get(a, a) if type(a) is float else a) == repr(b) for a, b in pairs)
+    alike = all(repr(meant.get(a, a) if type(a) is float else a) == repr(b) for a, b in pairs)
+    return alike and meant.keys() <= {a for a, _ in pairs if type(a) is float}

@@ -1,8 +1,9 @@
 """Quantiles on a GPU: each thread looks for the number below which a variable lies with the probability it is given,
 by halving what is left. So Poisson, binomial and gamma numbers are drawn there, from the uniform numbers of the CPU.
+64 halvings are enough: whole numbers above 2**53 have neighbours further apart than 1, between which it would not end.
 
-The counts are the CPU's, unless a probability is one in all its digits but the last three; gamma numbers are within
-1e-12 of the CPU's, relative to them.
+The counts are the CPU's, unless a probability is one in all its digits but the last three, or the last six of means
+around 1e5; gamma numbers are within 1e-12 of the CPU's, relative to them.
 
 >>> print(TEXTS["poisson_quantile"].splitlines()[0])
 def poisson_quantile(rate, u, out, n):
@@ -29,7 +30,9 @@ def poisson_quantile(rate, u, out, n):
         low, high = 0.0, 0.0
         if mean == mean:
             high = device_functions.floor(mean + 40.0 * math.sqrt(mean) + 64.0)
-        while low < high:
+        turn = 0
+        while low < high and turn < 64:
+            turn += 1
             half = device_functions.floor((low + high) / 2.0)
             if series.igammac(half + 1.0, mean) >= u[i]:
                 high = half
@@ -46,7 +49,9 @@ def binomial_quantile(count, prob, u, out, n):
             high = 0.0
         if chance >= 1.0:
             low = high
-        while low < high:
+        turn = 0
+        while low < high and turn < 64:
+            turn += 1
             half = device_functions.floor((low + high) / 2.0)
             if series.beta_share(trials - half, half + 1.0, 1.0 - chance) >= u[i]:
                 high = half

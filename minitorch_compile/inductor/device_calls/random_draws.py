@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from minitorch_compile.inductor.device_calls.one_op_graph import NoKernelError
+from minitorch_compile.inductor.device_calls.one_op_graph import DTYPES, NoKernelError
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.dispatch.op import Op
 from minitorch_compile.tensor.memory.strides import numel
@@ -51,6 +51,8 @@ def as_function_of_place(op: Op, bound: Sequence[Any]) -> Draw | None:
     if op not in PHILOX or draws_as_pytorch():
         raise NoKernelError(SEQUENTIAL)
     result = op.meta(*bound)
+    if result.dtype not in DTYPES:
+        raise NoKernelError(f"kernels don't compute in {result.dtype} yet")
     seed, offset = checked_generator(bound[-1]).advance(DRAWS[op.name] * numel(result.sizes))
     return Draw(PHILOX[op], (*bound[:-2], result.dtype), (signed(seed), offset))
 

@@ -50,8 +50,9 @@ class Stacks:
         def run(addresses: Sequence[int], stream: StreamHandle) -> None:
             for source, target in copies.items():
                 self.copy(addresses[target], addresses[source], self.nbytes[source], stream)
-            for number in range(self.batch):
-                routine([address + number * step for address, step in zip(addresses, self.steps)], stream)
+            with self.library.workspaces.turn:
+                for number in range(self.batch):
+                    routine([address + number * step for address, step in zip(addresses, self.steps)], stream)
             if refuse is not None:
                 codes = self.library.codes(addresses[-1], self.batch, stream)
                 for first in codes.nonzero()[0]:

@@ -8,7 +8,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import copy
+from collections.abc import Mapping, MutableMapping, MutableSequence, Sequence
 from typing import Any
 
 import numpy as np
@@ -76,8 +77,20 @@ def _collate_sequences(batch: Sequence[Any]) -> Any:
 
 
 def made_like(example: Any, items: Any) -> Any:
-    """The items in a container of the same class, if that can be made from a plain one."""
+    """The items in a container of the same class: a copy of the example, which may have more than its items, if it can
+    be changed; else one made of a plain one, if the class allows that."""
+    if type(example) in (list, dict):
+        return items
     try:
+        if isinstance(example, MutableMapping):
+            clone: Any = copy.copy(example)
+            clone.update(items)
+            return clone
+        if isinstance(example, MutableSequence):
+            clone = copy.copy(example)
+            for place, item in enumerate(items):
+                clone[place] = item
+            return clone
         return type(example)(items)
     except TypeError:  # the class wants something else: plain items do as well
         return items

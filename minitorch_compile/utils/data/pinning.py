@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from minitorch_compile.tensor import Tensor
 from minitorch_compile.tensor.dispatch.accelerators import accelerators
 from minitorch_compile.user_warnings import warn_user
 from minitorch_compile.utils.data.collate import made_like
@@ -29,8 +28,9 @@ def pinning_step() -> Callable[[Any], Any]:
 
 
 def pinned_batch(data: Any) -> Any:
-    """A copy in which the tensors inside lists, tuples and dicts are pinned; so is whatever has a `pin_memory()`."""
-    if isinstance(data, Tensor):
+    """A copy in which the tensors inside lists, tuples and dicts are pinned; so is whatever has a `pin_memory()`, which
+    is asked first: a batch of a class of its own knows best."""
+    if hasattr(data, "pin_memory"):
         return data.pin_memory()
     if isinstance(data, (str, bytes)):
         return data
@@ -39,7 +39,7 @@ def pinned_batch(data: Any) -> Any:
     if isinstance(data, tuple) and hasattr(data, "_fields"):
         return type(data)(*map(pinned_batch, data))
     if isinstance(data, tuple):
-        return [pinned_batch(item) for item in data]  # PyTorch gives a list for a plain tuple
+        return type(data)(map(pinned_batch, data))
     if isinstance(data, Sequence):
         return made_like(data, [pinned_batch(item) for item in data])
-    return data.pin_memory() if hasattr(data, "pin_memory") else data
+    return data

@@ -1,7 +1,8 @@
 """Special functions that NVIDIA's libdevice doesn't have, in float64: series, continued fractions, asymptotic ones.
 
 Each is within 1e-13 of SciPy's number relative to it, but for igamma and igammac, which lose as many digits as
-a log(a) has before the point, and for airy_ai below -5, within 1e-10 of its largest value.
+a log(a) has before the point, or sqrt(a) if a is above 1e5, and for airy_ai below -5, within 1e-10 of its largest
+value.
 
 >>> from minitorch_compile.cuda_simulator import cuda as simulated, simulate
 >>> @simulated.jit
@@ -13,7 +14,8 @@ a log(a) has before the point, and for airy_ai below -5, within 1e-10 of its lar
 [1.644934066848, 1.082323233711, inf, nan]
 
 Sources: Abramowitz and Stegun, "Handbook of Mathematical Functions" (1964), 6.5, 9.6, 9.7, 10.4, 23.1; Temme, "On the
-numerical evaluation of the modified Bessel function of the third kind" (1975).
+numerical evaluation of the modified Bessel function of the third kind" (1975), and "The asymptotic expansion of the
+incomplete gamma functions" (1979).
 """
 
 from __future__ import annotations
@@ -29,6 +31,8 @@ LONGEST = 20000  # terms of a series, which needs some ten times the square root
 FAR_BESSEL = 30.0  # from here on, asymptotic series have all digits
 AIRY_0, AIRY_SLOPE = 0.3550280538878172, 0.2588194037928068  # Ai(0), and -Ai'(0)
 FAR_AIRY = -7.0
+FAR_GAMMA = 1e5
+FAR_OUT = 745.0  # exp(-745) is the least float64
 TINY = 1e-300
 
 
@@ -290,6 +294,25 @@ def upper_share(a, x):
 
 
 @cuda.jit(device=True)
+def far_share(a, x, upper):
+    """Of a large a: the error function that the gamma function comes near to, and two terms of what lies between them
+    (Temme's uniform expansion in powers of 1 / a)."""
+    change = (x - a) / a
+    size = a * (change - math.log1p(change))
+    if size > FAR_OUT:
+        return 0.0 if upper == (x > a) else 1.0
+    bend = math.copysign(math.sqrt(2.0 * size / a), change)
+    first = (-571.0 / 261273600.0 * bend + 1.0 / 25515.0) * bend - 139.0 / 777600.0
+    first = ((first * bend + 1.0 / 2835.0) * bend + 1.0 / 864.0) * bend - 2.0 / 135.0
+    first = (first * bend + 1.0 / 12.0) * bend - 1.0 / 3.0
+    second = ((-77.0 / 77760.0 * bend + 1.0 / 378.0) * bend - 1.0 / 288.0) * bend - 1.0 / 540.0
+    between = math.exp(-size) / math.sqrt(2.0 * math.pi * a) * (first + second / a)
+    if upper:
+        return math.erfc(bend * math.sqrt(a / 2.0)) / 2.0 + between
+    return math.erfc(-bend * math.sqrt(a / 2.0)) / 2.0 - between
+
+
+@cuda.jit(device=True)
 def gamma_shares(shape, value, upper):
     """The share of gamma(a) above x, or below."""
     a, x = np.float64(shape), np.float64(value)
@@ -300,6 +323,8 @@ def gamma_shares(shape, value, upper):
         below = 0.0
     elif a == 0.0 or math.isinf(x):
         below = 1.0
+    elif a > FAR_GAMMA:
+        return far_share(a, x, upper)
     elif x < a + 1.0:
         below = lower_share(a, x)
     else:
