@@ -62,8 +62,8 @@ def apply_to_examples(function: Any, args: Sequence[Any]) -> Any:
                     f" staticmethod to avoid ambiguity. {NOTES}"
                 )
             return _by_its_rule(function, batch, args)
-        values = [batch.value(x) for x in args]
-        results = OnBatch.apply(function, batch, [batch.holds(x) for x in args], *values)
+        held, values = (tree_map(look, list(args)) for look in (batch.holds, batch.value))
+        results = OnBatch.apply(function, batch, held, *values)
     return tuple(map(batch.wrapped, results)) if isinstance(results, tuple) else batch.wrapped(results)
 
 
@@ -113,7 +113,7 @@ class OnBatch(Function):
     """One call of a Function for all examples: batches in, batches out."""
 
     @staticmethod
-    def forward(ctx: Any, function: Any, batch: Batch, batched: list[bool], *values: Any) -> Any:
+    def forward(ctx: Any, function: Any, batch: Batch, batched: list[Any], *values: Any) -> Any:
         """The class's own forward, for one example. `ctx.own` is what it knows as its ctx."""
         with _entered(batch):
             args = _examples(values, batched, batch)
@@ -149,5 +149,7 @@ class OnBatch(Function):
         return None, None, None, *(g if held or g is None else ops.sum(g, 0) for g, held in zip(spread, padded))
 
 
-def _examples(values: Sequence[Any], batched: Sequence[bool], batch: Batch) -> list[Any]:
-    return [BatchTensor.of(x, batch.level) if held else x for x, held in zip(values, batched)]
+def _examples(values: Sequence[Any], batched: Sequence[Any], batch: Batch) -> list[Any]:
+    """What one example has for them, those in lists too; `batched` says, in the same nesting, which are batches."""
+    own = tree_map(lambda held, x: BatchTensor.of(x, batch.level) if held else x, list(batched), list(values))
+    return list(own)

@@ -293,7 +293,7 @@ class _Text(ExpressionWriter):
             return f"{self._global(type(value).__name__, type(value))}.{value.name}"
         if isinstance(value, type):
             return self.type_text(value)
-        text = repr(value)
+        text = super().constant(value) if type(value) is complex else repr(value)
         if _evaluates(text, value, self.globals):
             return text
         return self._global(f"{type(value).__name__.lower()}_constant", value)

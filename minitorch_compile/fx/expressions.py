@@ -18,6 +18,7 @@ they name nodes, callables and constants, which are methods to override.
 
 from __future__ import annotations
 
+import ast
 import math
 import operator
 from collections.abc import Callable
@@ -56,6 +57,9 @@ class ExpressionWriter:
         if isinstance(value, float) and not math.isfinite(value):
             sign = "-" if math.isnan(value) and math.copysign(1.0, value) < 0 else ""  # str() leaves out a NaN's
             return f"float('{sign}{value}')"
+        if isinstance(value, complex) and not _is_complex_in_python(repr(value)):
+            real, imaginary = (ExpressionWriter.constant(self, part) for part in (value.real, value.imag))
+            return f"complex({real}, {imaginary})"
         return repr(value)
 
     # ------------------------------------------------------------------------------------------ arguments
@@ -139,3 +143,8 @@ class ExpressionWriter:
         if target is getattr and len(args) == 2 and str(args[1]).isidentifier():
             return f"{self.receiver(args[0])}.{args[1]}"
         return None
+
+
+def _is_complex_in_python(text: str) -> bool:
+    """Whether a complex number is printed as what Python reads again: -0+1j is a sum, and its real part 0."""
+    return "n" not in text and repr(ast.literal_eval(text)) == text

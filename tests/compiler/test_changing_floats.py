@@ -221,6 +221,38 @@ def test_an_optimizer_whose_settings_change_is_compiled_twice():
     assert counter.frame_count <= 3  # the first makes the buffers
 
 
+def test_numbers_and_tensors_of_like_names():
+    x = torch.arange(3.0)
+    calls = [(x, a) for a in RATES]
+    assert versions(lambda x, a: x * (a - 1) + x / (a + 1) - x.exp() * -a + a, calls, "aot_eager", dynamic=True)[0] == 1
+    calls = [({"a": torch.ones(n), "a_": torch.arange(float(n))},) for n in (3, 4)]
+    assert versions(lambda d: d["a"] - d["a_"], calls, dynamic=True)[0] == 1
+
+
+@pytest.mark.parametrize("compute", [lambda a: 1 / a, lambda a: 5 % a, math.log, lambda a: int(1 / a)])
+def test_what_raises_does_so_where_nobody_reads_it(compute):
+    def function(x, a):
+        try:
+            compute(a)
+        except (ArithmeticError, ValueError):
+            return x - 1
+        return x * a
+
+    calls = [(torch.ones(2), a) for a in (0.5, 2.0, 0.0, 3.0, 0.0)]
+    assert versions(function, calls, "aot_eager", dynamic=True)[0] <= 3
+
+
+@pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
+def test_whole_numbers_beside_a_float(backend):
+    x = torch.tensor([[1, 2], [3, 4]])
+    versions(lambda x, a: torch.addmv(x[0], x, x[1], alpha=a, beta=a), [(x, a) for a in RATES], backend, dynamic=True)
+    for combine in (torch.add, torch.sub, lambda x, y, alpha: torch.addr(x, y[0], y[1], alpha=alpha)):
+        compiled = torch.compile(lambda x, a, combine=combine: combine(x, x, alpha=a), backend=backend, dynamic=True)
+        for a in RATES:
+            with pytest.raises(RuntimeError, match="must not be a floating point number"):
+                compiled(x, a)
+
+
 def test_the_guards_say_what_was_asked():
     compiled = optimize(lambda x, a: F.leaky_relu(x, a) * math.log(a) if a < 2 else x, CompileCounter(), dynamic=True)
     compiled(torch.ones(2), 0.5)

@@ -166,6 +166,24 @@ def test_forward_must_be_given_the_examples_that_it_uses():
         vmap(program)(X)
 
 
+def test_examples_in_a_list():
+    class Line(Exp):
+        @staticmethod
+        def forward(x, line):
+            return x * line[0] + line[1]
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_backward(*inputs[1])
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * ctx.saved_tensors[0], None
+
+    same(vmap(grad(lambda x, y: Line.apply(x, [y, torch.ones(())])))(Y, 2 * Y), 2 * Y)
+    same(vmap(lambda x, y: Line.apply(x, [y, torch.ones(())]))(Y, 2 * Y), 2 * Y * Y + 1)
+
+
 def test_rows_one_by_one_need_no_batching_rule():
     class Counts(Exp):
         @staticmethod

@@ -141,6 +141,12 @@ def test_code_and_interpreter_agree(target, arguments, x):
     np.testing.assert_equal(result, target(*(x if a == "x" else a for a in arguments)))
 
 
+@pytest.mark.parametrize("number", [1j, -2j, -0j, 1 - 2j, complex(-0.0, 1), complex(math.inf, math.nan), -math.inf])
+def test_numbers_keep_their_signs_and_infinities(number):
+    graph = call_graph(repr, number)
+    assert both_ways(graph, {}, None) == repr(number)
+
+
 @pytest.mark.parametrize("constant, text", [
     (float32, "torch.float32"),
     (device("cpu"), "device(type='cpu')"),

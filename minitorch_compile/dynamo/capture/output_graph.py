@@ -159,17 +159,10 @@ class OutputGraph(DataNumbers, OutsideValues, TensorQuestions, GradSwitches):
 
     def _placeholder(self, name: str) -> Node:
         after = self._last_input
-        if after is None:
-            first = next(iter(self.graph.nodes), None)
-            position = self.graph.inserting_before(first) if first is not None else None
-        else:
-            position = self.graph.inserting_after(after)
-        if position is None:
-            self._last_input = self.graph.placeholder(name)
-        else:
-            with position:
-                self._last_input = self.graph.placeholder(name)
-        return self._last_input
+        with self.graph.inserting_before() if after is None else self.graph.inserting_after(after):
+            self._last_input = made = self.graph.placeholder(name)
+        made.target = made.name  # of `a - 1` and `a + 1`, which wish for one name: it is that of the parameter
+        return made
 
     # --- sizes that are not known -------------------------------------------------------------------------------------
 

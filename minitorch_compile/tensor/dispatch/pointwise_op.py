@@ -52,8 +52,7 @@ from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake, wrap
 
 # Ops in which PyTorch takes a number as a constant of the formula, and not as a 0-d operand.
 CONSTANT_NUMBERS = frozenset(("clamp", "pow"))
-UNKNOWN_NUMBERS = (SymInt, SymFloat)
-NUMBERS = (bool, int, float, complex, np.generic, *UNKNOWN_NUMBERS)
+NUMBERS = (bool, int, float, complex, np.generic, SymInt, SymFloat)
 SCALAR_CATEGORY = {bool: BOOL, int: INTEGER, float: FLOATING, complex: COMPLEX}
 UNKNOWN = COMPLEX + 1
 _ABSENT: Any = object()
@@ -224,13 +223,13 @@ class PointwiseOp(Op):
     def _check_kernel(self, bound: Sequence[Any]) -> None:
         """Raises what the kernel raises for arguments of these dtypes and for these options: tried on no elements."""
         key = tuple(x.dtype if isinstance(x, TensorBase) else (type(x), x if type(x) in OPTIONS else 0) for x in bound)
-        if key in self._accepted or any(isinstance(x, UNKNOWN_NUMBERS) for x in bound):
+        if key in self._accepted or any(isinstance(x, SymInt) for x in bound):
             return
         self.eager(*(wrap(np.empty(0, x.dtype.numpy)) if isinstance(x, TensorBase) else x for x in bound))
         self._accepted.add(key)
 
     def meta_rule(self, *bound: Any) -> TensorBase:
-        self._check_kernel(bound)
+        self._check_kernel([1.0 if isinstance(x, SymFloat) else x for x in bound])
         layouts = self._layouts(bound)
         sizes = broadcast_sizes(*(shape for shape, _ in layouts))
         return empty_fake(sizes, elementwise_strides(sizes, layouts), self.result_dtype(bound))

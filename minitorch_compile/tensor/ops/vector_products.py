@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from minitorch_compile.symbolic import SymFloat
 from minitorch_compile.tensor.dispatch.declare import composite
 from minitorch_compile.tensor.dispatch.number_arguments import coefficient
 from minitorch_compile.tensor.dispatch.op import Scalar, Tensor
@@ -118,7 +119,7 @@ def scaled_sum(op: str, input: Any, product: Any, beta: Scalar, alpha: Scalar) -
 
 def _factor(op: str, name: str, value: Scalar, x: Any) -> Any:
     number = coefficient(op, name, value, x.dtype.is_complex)
-    return int(number) if isinstance(number, float) and x.dtype.category < FLOATING else number
+    return int(number) if isinstance(number, (float, SymFloat)) and x.dtype.category < FLOATING else number
 
 
 @composite(methods=True, inplace=True)
@@ -136,7 +137,8 @@ def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Scalar = 1, alpha: 
             raise RuntimeError(f"addr: Expected 1-D argument {label}, but got {len(x.sizes)}-D")
     for name, value in (("beta", beta), ("alpha", alpha)):
         coefficient("addr", name, value, input.dtype.is_complex or vec1.dtype.is_complex or vec2.dtype.is_complex)
-        if isinstance(value, float) and vec1.dtype.category < FLOATING and input.dtype.category < FLOATING:
+        whole = vec1.dtype.category < FLOATING and input.dtype.category < FLOATING
+        if whole and isinstance(value, (float, SymFloat)):
             raise RuntimeError(
                 f"For integral input tensors, argument {name} must not be a floating point number, got {value}"
             )

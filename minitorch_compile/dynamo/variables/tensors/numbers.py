@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     from minitorch_compile.dynamo.variables.tracer import Output, Tracer
 
 LONGEST_EXPRESSION = 200  # a sum over a long loop is pinned down instead of written out
-ARITHMETIC = ("+", "-", "*", "/", "//", "%", "**")  # should it raise at a later call, that call has other guards
+DIVISIONS = ("/", "//", "%")
+NEVER_RAISING = (abs, float)
+ARITHMETIC = ("+", "-", "*", *DIVISIONS, "**")
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,11 @@ class NumberVariable(ConstantVariable):
         return result
 
     def truth(self, tracer: Tracer) -> bool:
-        return bool(self.seen) if self.pinned else self.outcome("{0} != 0", bool(self.seen), "the same truth")
+        return not self.is_zero()
+
+    def is_zero(self) -> bool:
+        """Whether it is; guarded."""
+        return not (self.seen if self.pinned else self.outcome("{0} != 0", bool(self.seen), "the same truth"))
 
     def unary(self, tracer: Tracer, op: str) -> Value:
         if op == "-" and not self.pinned:
@@ -130,6 +136,8 @@ def arithmetic(op: str, left: VariableTracker, right: VariableTracker) -> Variab
     a, b = _seen(left), _seen(right)
     if not _has_literal(a) or not _has_literal(b) or (op == "**" and type(a) is type(b) is int):
         return None
+    if op in DIVISIONS and isinstance(right, NumberVariable) and right.is_zero():
+        return None  # it raises, which is seen at once even where nobody reads the quotient
     try:
         seen = BINARY[op](a, b)
     except ArithmeticError:
@@ -140,7 +148,8 @@ def arithmetic(op: str, left: VariableTracker, right: VariableTracker) -> Variab
 def applied(function: Callable[..., Any], operands: list[VariableTracker], may_vary: bool = False) -> Value | None:
     """math.sqrt(number), int(number) and their like as an expression; a truth value is guarded as such.
 
-    `may_vary`: the type of the result depends on the values. None if no operand is an open number, or it raises.
+    `may_vary`: the type of the result depends on the values. It is guarded, too, where the function might raise for
+    others. None if no operand is an open number, or it raises.
     """
     number = _open_number(*operands)
     values = [_seen(operand) for operand in operands]
@@ -154,7 +163,7 @@ def applied(function: Callable[..., Any], operands: list[VariableTracker], may_v
     text = f"{name}({', '.join(map(_text, operands))})"
     if type(seen) is bool:
         return ConstantVariable(number.outcome(text, seen, str(seen)))
-    return _expression(number.output, seen, text, operands, may_vary)
+    return _expression(number.output, seen, text, operands, may_vary or function not in NEVER_RAISING)
 
 
 def is_open_float(value: Value) -> bool:

@@ -80,7 +80,10 @@ class SymIntVariable(NumberVariable):
     def truth(self, tracer: Tracer) -> bool:
         if is_told_by_data(self):
             return tracer.truth(tracer.compare("!=", self, ConstantVariable(0)))
-        return bool(self.number)
+        return not self.is_zero()
+
+    def is_zero(self) -> bool:
+        return not self.number
 
     def unary(self, tracer: Tracer, op: str) -> Value:
         return tracer.output.from_python(-self.number) if op == "-" else super().unary(tracer, op)
