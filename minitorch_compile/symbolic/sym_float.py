@@ -44,7 +44,7 @@ class Assumptions:
         self.conditions: list[str] = []
         self._at_hand = threading.local()
         self._first = dict(values)
-        self._holds: Callable[..., bool] | None = None
+        self._checked: tuple[int, Callable[..., bool]] = 0, bool  # that many of them, as a function
 
     @property
     def values(self) -> Mapping[str, float]:
@@ -63,7 +63,6 @@ class Assumptions:
         """Takes it to be so: a Python expression in the names."""
         if condition not in self.conditions:
             self.conditions.append(condition)
-            self._holds = None
 
     def specialize(self, number: SymFloat) -> float:
         """The value at hand, which it is from now on: -0.0 is not 0.0, and NaN is NaN."""
@@ -76,10 +75,12 @@ class Assumptions:
         """Whether all is so for these values."""
         if not self.conditions:
             return True
-        holds = self._holds
-        if holds is None:
-            text = f"lambda {', '.join(self._first)}: {' and '.join(f'({text})' for text in self.conditions)}"
-            holds = self._holds = eval(text, dict(KNOWN_TO_CONDITIONS))
+        count, holds = self._checked
+        if count != len(self.conditions):  # another thread may add one meanwhile
+            conditions = self.conditions[:]
+            text = f"lambda {', '.join(self._first)}: {' and '.join(f'({text})' for text in conditions)}"
+            holds = eval(text, dict(KNOWN_TO_CONDITIONS))
+            self._checked = len(conditions), holds
         try:
             return holds(**values)
         except (ZeroDivisionError, OverflowError):

@@ -115,6 +115,12 @@ def test_numbers_that_are_none():
             assert got.numpy().tobytes() == want.numpy().tobytes()
 
 
+def test_a_tensor_of_a_number_too_large_for_it():
+    compiled = torch.compile(lambda x, a: (x.new_tensor(a), x.new_tensor([a, 1])), backend="aot_eager", dynamic=True)
+    for a in (0.5, 1e300):
+        assert [y.tolist() for y in compiled(torch.ones(1), a)] == [torch.tensor(a).item(), [torch.tensor(a).item(), 1]]
+
+
 def test_nan_takes_every_other_branch():
     compiled = torch.compile(lambda x, a: x * a if a > 0 else x - 1, backend="aot_eager")
     for a in (0.5, 0.25, math.nan, -1.0, 0.125):

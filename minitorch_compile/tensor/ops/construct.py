@@ -31,6 +31,7 @@ from minitorch_compile.tensor.numerics.dtype import (
     as_dtype,
     dtype,
     dtype_of_scalar,
+    float64,
     get_default_dtype,
     promote_types,
 )
@@ -90,6 +91,8 @@ def _stacked(data: Any, element: dtype) -> Any:
     """The numbers as a tensor, by operations that can be traced. ValueError for ragged lists."""
     if isinstance(data, TensorBase):
         return data.detach().to(element, copy=True)  # type: ignore[attr-defined]
+    if isinstance(data, SymFloat):
+        return find("full")((), data, dtype=float64).to(element)  # too large a number becomes infinity
     if not isinstance(data, (list, tuple)):
         return find("full")((), data, dtype=element)
     rows = [_stacked(item, element) for item in data]
