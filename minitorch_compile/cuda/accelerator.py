@@ -75,7 +75,8 @@ class CudaAccelerator:
         in_use.add("cuda")
         if where.type != "cuda" or not runtime.kernel_makers:
             return run_on_host(op, bound, where)
-        if op is ops.copy and bound[2]:  # non_blocking: what comes from main memory is on its way before it is stored
+        if op is ops.copy and bound[2] and bound[1].storage.block is None:
+            # non_blocking: what comes from main memory is on its way before it is stored.
             bound = bound[0], moved(bound[1], where, non_blocking=True), False
             tensors = bound[:2]
         found = next(x.storage.block.runtime for x in tensors if x.storage.block is not None)

@@ -62,7 +62,7 @@ def broadcast_coalesced(tensors: Sequence[Tensor], devices: Sequence[Any], buffe
 def reduce_add(inputs: Sequence[Tensor], destination: Any = None) -> Tensor:
     """The sum of tensors on several GPUs, on one: the current one unless given.
 
-    RuntimeError for none, or if they have different sizes.
+    RuntimeError for none, or for one in main memory; ValueError if they have different sizes.
     """
     where = _device(destination)
     if not inputs:
@@ -98,7 +98,7 @@ def scatter(
     """Parts of a tensor along `dim`, one on each device: as equal as they can be, or of `chunk_sizes`.
 
     `streams`: in which each part is copied. `out`: tensors to copy the parts into instead. RuntimeError if the sizes
-    don't add up, or for `devices` beside `out`.
+    don't add up, if there are not as many of them or of the streams as of devices, or for `devices` beside `out`.
     """
     if out is not None:
         if devices is not None or chunk_sizes is not None:
@@ -111,6 +111,12 @@ def scatter(
             target.copy_(part)
         return tuple(out)
     places = _devices(devices)
+    for name, given in (("chunk_sizes", chunk_sizes), ("streams", streams)):
+        if given is not None and len(given) != len(places):
+            raise RuntimeError(
+                f"Expected devices and {name} to be of same length, but got len(devices) = {len(places)} and"
+                f" len({name}) = {len(given)}"
+            )
     if chunk_sizes is None:
         parts = ops.chunk(tensor, len(places), dim)
     elif sum(chunk_sizes) != tensor.shape[dim]:

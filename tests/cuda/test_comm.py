@@ -32,6 +32,8 @@ def test_parts_come_back_together(devices: list[int] | None) -> None:
 def test_wrong_sizes() -> None:
     with pytest.raises(RuntimeError, match="given chunk sizes don't sum up"):
         comm.scatter(X, [0, 1], [1, 1])
+    with pytest.raises(RuntimeError, match=r"same length, but got len\(devices\) = 1 and len\(chunk_sizes\) = 2"):
+        comm.scatter(X, [0], [2, 3])
     with pytest.raises(ValueError, match="input 1 has invalid size: got 2, but expected 5x2"):
         comm.reduce_add([X.cuda(), X[0].cuda()])
 

@@ -53,6 +53,14 @@ def test_a_copy_from_pinned_memory_is_read_when_the_stream_comes_to_it(send: Any
         assert there.tolist() == [7, 7, 7] and other.tolist() == [1, 1, 1]
 
 
+def test_what_is_on_a_gpu_stays_there(gpus: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
+    target, source = torch.zeros(2, 3, device="cuda"), torch.arange(3.0, device="cuda")
+    with monkeypatch.context() as patch:
+        patch.setattr(gpus.driver, "copy_device_to_host", None)
+        target.copy_(source, non_blocking=True)
+    assert target.tolist() == [[0, 1, 2]] * 2
+
+
 def test_who_does_not_ask_for_it_waits() -> None:
     with slow():
         pinned = torch.ones(3).pin_memory()
