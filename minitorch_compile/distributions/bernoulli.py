@@ -86,5 +86,7 @@ class Bernoulli(BinaryOutcome):
         return F.binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none")
 
     def enumerate_support(self, expand: bool = True) -> Any:
-        values = ops.arange(2, dtype=self._param.dtype).reshape((2,) + (1,) * len(self._batch_shape))
+        values = ops.arange(2, dtype=self._param.dtype, device=self._param.device).reshape(
+            (2,) + (1,) * len(self._batch_shape)
+        )
         return values.expand((2, *self._batch_shape)) if expand else values

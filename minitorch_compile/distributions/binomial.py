@@ -83,5 +83,7 @@ class Binomial(CountOfSuccesses):
         total = int(self.total_count.max().item())
         if int(self.total_count.min().item()) != total:
             raise NotImplementedError("Inhomogeneous total count not supported by `enumerate_support`: use one for all")
-        values = ops.arange(1 + total, dtype=self._param.dtype).reshape((-1,) + (1,) * len(self._batch_shape))
+        values = ops.arange(1 + total, dtype=self._param.dtype, device=self._param.device).reshape(
+            (-1,) + (1,) * len(self._batch_shape)
+        )
         return values.expand((1 + total, *self._batch_shape)) if expand else values

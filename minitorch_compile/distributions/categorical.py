@@ -67,7 +67,7 @@ class Categorical(Distribution):
 
     @property
     def mean(self) -> Any:
-        return ops.full(tuple(self._batch_shape), math.nan, self._param.dtype)
+        return ops.full(tuple(self._batch_shape), math.nan, self._param.dtype, device=self._param.device)
 
     @property
     def mode(self) -> Any:
@@ -75,13 +75,13 @@ class Categorical(Distribution):
 
     @property
     def variance(self) -> Any:
-        return ops.full(tuple(self._batch_shape), math.nan, self._param.dtype)
+        return ops.full(tuple(self._batch_shape), math.nan, self._param.dtype, device=self._param.device)
 
     def sample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
         count = Size((sample_shape,) if isinstance(sample_shape, int) else sample_shape).numel()
         with no_grad():
             rows = self.probs.reshape((-1, self._num_events))
-            drawn = ops.multinomial(rows, count, True) if count else ops.full((rows.shape[0], 0), 0)
+            drawn = ops.multinomial(rows, count, True) if count else ops.full((rows.shape[0], 0), 0, device=rows.device)
             return drawn.t().reshape(tuple(self._extended_shape(sample_shape)))
 
     def log_prob(self, value: Tensor) -> Any:
@@ -97,5 +97,5 @@ class Categorical(Distribution):
         return -(logits * self.probs).sum(-1)
 
     def enumerate_support(self, expand: bool = True) -> Any:
-        values = ops.arange(self._num_events).reshape((-1,) + (1,) * len(self._batch_shape))
+        values = ops.arange(self._num_events, device=self._param.device).reshape((-1,) + (1,) * len(self._batch_shape))
         return values.expand((self._num_events, *self._batch_shape)) if expand else values

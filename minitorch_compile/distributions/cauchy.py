@@ -31,7 +31,7 @@ class Cauchy(Distribution):
 
     @property
     def mean(self) -> Any:
-        return ops.full(tuple(self._batch_shape), math.nan, self.loc.dtype)
+        return ops.full(tuple(self._batch_shape), math.nan, self.loc.dtype, device=self.loc.device)
 
     @property
     def mode(self) -> Any:
@@ -39,10 +39,12 @@ class Cauchy(Distribution):
 
     @property
     def variance(self) -> Any:
-        return ops.full(tuple(self._batch_shape), math.inf, self.loc.dtype)
+        return ops.full(tuple(self._batch_shape), math.inf, self.loc.dtype, device=self.loc.device)
 
     def rsample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
-        drawn = ops.empty(tuple(self._extended_shape(sample_shape)), dtype=self.loc.dtype).cauchy_()
+        drawn = ops.empty(
+            tuple(self._extended_shape(sample_shape)), dtype=self.loc.dtype, device=self.loc.device
+        ).cauchy_()
         return self.loc + drawn * self.scale
 
     def log_prob(self, value: Tensor) -> Any:

@@ -247,7 +247,7 @@ class LowerCholesky(LowerTriangular):
     """Lower triangular with a positive diagonal."""
 
     def check(self, value: Tensor) -> Any:
-        diagonal = (value * ops.eye(value.shape[-1], dtype=value.dtype)).sum(-1)
+        diagonal = (value * ops.eye(value.shape[-1], dtype=value.dtype, device=value.device)).sum(-1)
         return super().check(value) & (diagonal > 0).all(-1)
 
 
@@ -269,7 +269,7 @@ class Square(Constraint):
     event_dim = 2
 
     def check(self, value: Tensor) -> Any:
-        return ops.full(tuple(value.shape[:-2]), value.shape[-2] == value.shape[-1])
+        return ops.full(tuple(value.shape[:-2]), value.shape[-2] == value.shape[-1], device=value.device)
 
 
 class Symmetric(Square):

@@ -70,7 +70,9 @@ class ContinuousBernoulli(BinaryOutcome):
         return ops.where(self._outside(), exact, 1.0 / 12.0 - (1.0 / 15.0 - 128.0 / 945.0 * x) * x)
 
     def rsample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
-        fractions = ops.rand(tuple(self._extended_shape(sample_shape)), dtype=self._param.dtype)
+        fractions = ops.rand(
+            tuple(self._extended_shape(sample_shape)), dtype=self._param.dtype, device=self._param.device
+        )
         return self.icdf(fractions)
 
     def log_prob(self, value: Tensor) -> Any:

@@ -45,7 +45,9 @@ class Exponential(Distribution):
         return self.rate**-2
 
     def rsample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
-        drawn = ops.empty(tuple(self._extended_shape(sample_shape)), dtype=self.rate.dtype).exponential_()
+        drawn = ops.empty(
+            tuple(self._extended_shape(sample_shape)), dtype=self.rate.dtype, device=self.rate.device
+        ).exponential_()
         return drawn / self.rate
 
     def log_prob(self, value: Tensor) -> Any:

@@ -59,7 +59,7 @@ class GeneralizedPareto(Distribution):
         return self.loc
 
     def rsample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
-        uniform = ops.rand(tuple(self._extended_shape(sample_shape)), dtype=self.loc.dtype)
+        uniform = ops.rand(tuple(self._extended_shape(sample_shape)), dtype=self.loc.dtype, device=self.loc.device)
         return self.icdf(uniform)
 
     def log_prob(self, value: Tensor) -> Any:

@@ -38,7 +38,7 @@ class Geometric(BinaryOutcome):
     def sample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
         with no_grad():
             shape, element = tuple(self._extended_shape(sample_shape)), self._param.dtype
-            fractions = ops.empty(shape, dtype=element).uniform_(finfo(element).tiny, 1)
+            fractions = ops.empty(shape, dtype=element, device=self._param.device).uniform_(finfo(element).tiny, 1)
             return (fractions.log() / (-self.probs).log1p()).floor()
 
     def log_prob(self, value: Tensor) -> Any:

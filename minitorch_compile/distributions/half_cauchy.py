@@ -32,7 +32,7 @@ class HalfCauchy(TransformedDistribution):
 
     @property
     def mean(self) -> Any:
-        return ops.full(tuple(self._batch_shape), math.inf, self.scale.dtype)
+        return ops.full(tuple(self._batch_shape), math.inf, self.scale.dtype, device=self.scale.device)
 
     @property
     def mode(self) -> Any:
@@ -40,7 +40,7 @@ class HalfCauchy(TransformedDistribution):
 
     @property
     def variance(self) -> Any:
-        return ops.full(tuple(self._batch_shape), math.inf, self.scale.dtype)
+        return ops.full(tuple(self._batch_shape), math.inf, self.scale.dtype, device=self.scale.device)
 
     def log_prob(self, value: Tensor) -> Any:
         self._validate_sample(value)

@@ -48,7 +48,9 @@ class Laplace(Distribution):
 
     def rsample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
         eps = finfo(self.loc.dtype).eps
-        centred = ops.rand(tuple(self._extended_shape(sample_shape)), dtype=self.loc.dtype) * (2 - eps) - (1 - eps)
+        centred = ops.rand(tuple(self._extended_shape(sample_shape)), dtype=self.loc.dtype, device=self.loc.device) * (
+            2 - eps
+        ) - (1 - eps)
         return self.loc - self.scale * centred.sign() * (-centred.abs()).log1p()
 
     def log_prob(self, value: Tensor) -> Any:

@@ -41,7 +41,7 @@ class CorrCholeskyTransform(Transform):
         shares = vec_to_tril_matrix(ops.tanh(x).clamp(min=-1 + eps, max=1 - eps), -1)
         left = (1 - shares**2).sqrt().cumprod(-1)
         before = F.pad(left[..., :-1], [1, 0], value=1)
-        return (shares + ops.eye(shares.shape[-1], dtype=x.dtype)) * before
+        return (shares + ops.eye(shares.shape[-1], dtype=x.dtype, device=x.device)) * before
 
     def _inverse(self, y: Tensor) -> Any:
         left = 1 - (y * y).cumsum(-1)
@@ -83,7 +83,9 @@ class LKJCholesky(Distribution):
         (self.concentration,) = broadcast_all(concentration)
         batch = self.concentration.shape
         # The squared length of what lies left of the diagonal, row by row, follows a beta distribution.
-        offset = ops.cat([ops.zeros(1), ops.arange(dim - 1).to(self.concentration.dtype)])
+        where = self.concentration.device
+        rows = ops.arange(dim - 1, device=where).to(self.concentration.dtype)
+        offset = ops.cat([ops.zeros(1, device=where), rows])
         first = (offset + 0.5).expand((*batch, dim))
         second = (self.concentration + (dim - 2) / 2).unsqueeze(-1) - offset / 2
         self._beta = Beta(first, second, validate_args=False)
@@ -94,7 +96,7 @@ class LKJCholesky(Distribution):
 
     def sample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
         length = self._beta.sample(sample_shape).unsqueeze(-1)
-        normal = ops.randn(tuple(self._extended_shape(sample_shape))).tril(-1)
+        normal = ops.randn(tuple(self._extended_shape(sample_shape)), device=length.device).tril(-1)
         norm = ops.linalg_vector_norm(normal, 2, -1, True)
         left = length.sqrt() * ops.where(norm > 0, normal / ops.where(norm > 0, norm, 1.0), 0.0)
         diagonal = (1 - (left**2).sum(-1)).clamp(min=finfo(left.dtype).tiny).sqrt()
@@ -104,7 +106,7 @@ class LKJCholesky(Distribution):
         self._validate_sample(value)
         n, c = self.dim, self.concentration
         diagonal = ops.diagonal(value, 0, -2, -1)[..., 1:]
-        order = 2 * (c - 1).unsqueeze(-1) + n - ops.arange(2, n + 1)
+        order = 2 * (c - 1).unsqueeze(-1) + n - ops.arange(2, n + 1, device=c.device)
         alpha = c + (n - 1) / 2
         normalizer = (n - 1) / 2 * math.log(math.pi) + ops.mvlgamma(alpha - 0.5, n - 1) - ops.lgamma(alpha) * (n - 1)
         return (order * diagonal.log()).sum(-1) - normalizer

@@ -50,7 +50,7 @@ class LowRankMultivariateNormal(Distribution):
     def _small_factor(self) -> tuple[Any, Any]:
         """W^T D^-1 and the Cholesky factor of 1 + W^T D^-1 W."""
         scaled = self.cov_factor.mT / self.cov_diag.unsqueeze(-2)
-        identity = ops.eye(self.cov_factor.shape[-1], dtype=self.loc.dtype)
+        identity = ops.eye(self.cov_factor.shape[-1], dtype=self.loc.dtype, device=self.loc.device)
         return scaled, ops.linalg_cholesky(scaled @ self.cov_factor + identity)
 
     @property
@@ -67,7 +67,7 @@ class LowRankMultivariateNormal(Distribution):
 
     @property
     def covariance_matrix(self) -> Any:
-        identity = ops.eye(self._event_shape[0], dtype=self.loc.dtype)
+        identity = ops.eye(self._event_shape[0], dtype=self.loc.dtype, device=self.loc.device)
         return self.cov_factor @ self.cov_factor.mT + identity * self.cov_diag.unsqueeze(-1)
 
     @property
@@ -80,8 +80,8 @@ class LowRankMultivariateNormal(Distribution):
 
     def rsample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
         shape = self._extended_shape(sample_shape)
-        common = ops.randn((*shape[:-1], self.cov_factor.shape[-1]), dtype=self.loc.dtype)
-        own = ops.randn(tuple(shape), dtype=self.loc.dtype)
+        common = ops.randn((*shape[:-1], self.cov_factor.shape[-1]), dtype=self.loc.dtype, device=self.loc.device)
+        own = ops.randn(tuple(shape), dtype=self.loc.dtype, device=self.loc.device)
         return self.loc + (self.cov_factor @ common.unsqueeze(-1)).squeeze(-1) + self.cov_diag.sqrt() * own
 
     def log_prob(self, value: Tensor) -> Any:

@@ -103,7 +103,7 @@ class MultivariateNormal(Distribution):
         return (self._unbroadcasted_scale_tril**2).sum(-1)
 
     def rsample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
-        noise = ops.randn(tuple(self._extended_shape(sample_shape)), dtype=self.loc.dtype)
+        noise = ops.randn(tuple(self._extended_shape(sample_shape)), dtype=self.loc.dtype, device=self.loc.device)
         return self.loc + (self._unbroadcasted_scale_tril @ noise.unsqueeze(-1)).squeeze(-1)
 
     def log_prob(self, value: Tensor) -> Any:
@@ -120,5 +120,5 @@ class MultivariateNormal(Distribution):
 
 def half_log_det(factor: Tensor) -> Any:
     """Half the logarithm of the determinant of a matrix, from its Cholesky factor."""
-    identity = ops.eye(factor.shape[-1], dtype=factor.dtype)
+    identity = ops.eye(factor.shape[-1], dtype=factor.dtype, device=factor.device)
     return (factor * identity).sum(-1).log().sum(-1)

@@ -52,7 +52,7 @@ class Normal(Distribution):
         return self.scale**2
 
     def rsample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
-        noise = ops.randn(tuple(self._extended_shape(sample_shape)), dtype=self.loc.dtype)
+        noise = ops.randn(tuple(self._extended_shape(sample_shape)), dtype=self.loc.dtype, device=self.loc.device)
         return self.loc + noise * self.scale
 
     def log_prob(self, value: Tensor) -> Any:

@@ -74,7 +74,9 @@ class OneHotCategorical(Distribution):
 
     def enumerate_support(self, expand: bool = True) -> Any:
         n = self._event_shape[0]
-        values = ops.eye(n, dtype=self.probs.dtype).reshape((n,) + (1,) * len(self._batch_shape) + (n,))
+        values = ops.eye(n, dtype=self.probs.dtype, device=self.probs.device).reshape(
+            (n,) + (1,) * len(self._batch_shape) + (n,)
+        )
         return values.expand((n, *self._batch_shape, n)) if expand else values
 
 

@@ -22,12 +22,12 @@ from minitorch_compile.tensor.numerics.numeric_limits import finfo
 
 
 def broadcast_all(*values: Any) -> tuple[Any, ...]:
-    """Tensors of one shape; numbers take the dtype of the first tensor, or the default. ValueError for others."""
+    """Tensors of one shape; numbers take dtype and device of the first tensor, or defaults. ValueError for others."""
     for value in values:
         if not isinstance(value, (Tensor, int, float)):
             raise ValueError(f"distributions: parameters must be numbers or Tensors, got {type(value).__name__}")
-    element = next((v.dtype for v in values if isinstance(v, Tensor)), get_default_dtype())
-    tensors = [v if isinstance(v, Tensor) else tensor(v, dtype=element) for v in values]
+    element, where = next(((v.dtype, v.device) for v in values if isinstance(v, Tensor)), (get_default_dtype(), None))
+    tensors = [v if isinstance(v, Tensor) else tensor(v, dtype=element, device=where) for v in values]
     sizes = broadcast_sizes(*(x.shape for x in tensors))
     return tuple(x if x.shape == sizes else x.expand(sizes) for x in tensors)
 

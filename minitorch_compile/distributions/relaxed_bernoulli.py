@@ -37,7 +37,10 @@ class LogitRelaxedBernoulli(BinaryOutcome):
 
     def rsample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
         shape = tuple(self._extended_shape(sample_shape))
-        probs, u = clamp_probs(self.probs.expand(shape)), clamp_probs(ops.rand(shape, dtype=self._param.dtype))
+        probs, u = (
+            clamp_probs(self.probs.expand(shape)),
+            clamp_probs(ops.rand(shape, dtype=self._param.dtype, device=self._param.device)),
+        )
         return (u.log() - (-u).log1p() + probs.log() - (-probs).log1p()) / self.temperature
 
     def log_prob(self, value: Tensor) -> Any:
@@ -45,7 +48,11 @@ class LogitRelaxedBernoulli(BinaryOutcome):
         logits, value = broadcast_all(self.logits, value)
         diff = logits - value * self.temperature
         log_temperature = ops.log(self.temperature) if isinstance(self.temperature, Tensor) else None
-        scale = log_temperature if log_temperature is not None else ops.full((), float(self.temperature)).log()
+        scale = (
+            log_temperature
+            if log_temperature is not None
+            else ops.full((), float(self.temperature), device=self._param.device).log()
+        )
         return scale + diff - 2 * diff.exp().log1p()
 
 

@@ -53,7 +53,9 @@ class ExpRelaxedCategorical(Distribution):
 
     def rsample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
         logits = self.logits
-        fractions = clamp_probs(ops.rand(tuple(self._extended_shape(sample_shape)), dtype=logits.dtype))
+        fractions = clamp_probs(
+            ops.rand(tuple(self._extended_shape(sample_shape)), dtype=logits.dtype, device=logits.device)
+        )
         noise = -(-fractions.log()).log()
         scores = (logits + noise) / self.temperature
         return scores - ops.logsumexp(scores, -1, keepdim=True)

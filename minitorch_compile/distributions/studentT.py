@@ -41,11 +41,15 @@ class StudentT(Distribution):
     @property
     def variance(self) -> Any:
         finite = self.scale**2 * self.df / (self.df - 2)
-        return ops.where(self.df > 2, finite, ops.where(self.df > 1, math.inf, ops.full((), math.nan, self.df.dtype)))
+        return ops.where(
+            self.df > 2,
+            finite,
+            ops.where(self.df > 1, math.inf, ops.full((), math.nan, self.df.dtype, device=self.df.device)),
+        )
 
     def rsample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
         shape = tuple(self._extended_shape(sample_shape))
-        z = ops.randn(shape, dtype=self.df.dtype)
+        z = ops.randn(shape, dtype=self.df.dtype, device=self.df.device)
         w = Chi2(self.df, validate_args=False).rsample(sample_shape)
         return self.loc + self.scale * z * ops.rsqrt(w / self.df)
 

@@ -343,7 +343,9 @@ class AffineTransform(Transform):
         return (y - self.loc) / self.scale
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Any:
-        scale = self.scale if isinstance(self.scale, Tensor) else ops.full((), float(self.scale), x.dtype)
+        scale = (
+            self.scale if isinstance(self.scale, Tensor) else ops.full((), float(self.scale), x.dtype, device=x.device)
+        )
         return sum_rightmost(scale.abs().log().expand(x.shape), self._event_dim)
 
 
@@ -399,7 +401,7 @@ class StickBreakingTransform(Transform):
 
     def _offsets(self, x: Tensor) -> Any:
         """So that x = 0 gives equal probabilities."""
-        return ops.arange(x.shape[-1], 0, -1).to(x.dtype).log()
+        return ops.arange(x.shape[-1], 0, -1, device=x.device).to(x.dtype).log()
 
     def _inverse(self, y: Tensor) -> Any:
         broken = y[..., :-1]
@@ -437,7 +439,7 @@ class ReshapeTransform(Transform):
         return y.reshape((*y.shape[: y.ndim - len(self.out_shape)], *self.in_shape))
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Any:
-        return ops.zeros(tuple(x.shape[: x.ndim - len(self.in_shape)]), dtype=x.dtype)
+        return ops.zeros(tuple(x.shape[: x.ndim - len(self.in_shape)]), dtype=x.dtype, device=x.device)
 
     def forward_shape(self, shape: Any) -> Any:
         return Size((*shape[: len(shape) - len(self.in_shape)], *self.out_shape))

@@ -24,7 +24,7 @@ def vec_to_tril_matrix(vec: Tensor, diag: int = 0) -> Any:
             f"The size of last dimension is {length} which cannot be expressed as the lower triangular part"
         )
     return (
-        ops.zeros((*vec.shape[:-1], side * side), dtype=vec.dtype)
+        ops.zeros((*vec.shape[:-1], side * side), dtype=vec.dtype, device=vec.device)
         .index_copy(-1, rows * side + columns, vec)
         .reshape((*vec.shape[:-1], side, side))
     )

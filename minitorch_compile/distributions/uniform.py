@@ -47,14 +47,14 @@ class Uniform(Distribution):
 
     @property
     def mode(self) -> Any:
-        return ops.full(tuple(self._batch_shape), math.nan, self.high.dtype)
+        return ops.full(tuple(self._batch_shape), math.nan, self.high.dtype, device=self.high.device)
 
     @property
     def variance(self) -> Any:
         return (self.high - self.low) ** 2 / 12
 
     def rsample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
-        fractions = ops.rand(tuple(self._extended_shape(sample_shape)), dtype=self.low.dtype)
+        fractions = ops.rand(tuple(self._extended_shape(sample_shape)), dtype=self.low.dtype, device=self.low.device)
         return self.low + fractions * (self.high - self.low)
 
     def log_prob(self, value: Tensor) -> Any:

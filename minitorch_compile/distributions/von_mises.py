@@ -58,7 +58,7 @@ class VonMises(Distribution):
             r = (1 + rho**2) / (2 * rho)
             angle, missing = ops.zeros_like(kappa), ops.ones_like(kappa) == 1
             while bool(missing.any()):
-                u1, u2, u3 = ops.rand((3, *shape), dtype=float64).unbind()
+                u1, u2, u3 = ops.rand((3, *shape), dtype=float64, device=kappa.device).unbind()
                 z = ops.cos(math.pi * u1)
                 f = (1 + r * z) / (r + z)
                 c = kappa * (r - f)

@@ -61,7 +61,9 @@ class Wishart(Distribution):
         self.__dict__[name] = matrix.expand((*batch, rows, rows))
         super().__init__(batch, (rows, rows), validate_args)
         self._factor = self._factor_of(name, self.__dict__[name])
-        self._chi2 = Chi2(self.df.unsqueeze(-1) - ops.arange(rows).to(self.df.dtype), validate_args=False)
+        self._chi2 = Chi2(
+            self.df.unsqueeze(-1) - ops.arange(rows, device=self.df.device).to(self.df.dtype), validate_args=False
+        )
 
     @staticmethod
     def _factor_of(name: str, matrix: Any) -> Any:
@@ -103,7 +105,9 @@ class Wishart(Distribution):
     def rsample(self, sample_shape: Any = ONE_SAMPLE, max_try_correction: Any = None) -> Any:
         """By Bartlett's decomposition: below the diagonal normal numbers, on it roots of chi-squared ones."""
         diagonal = self._chi2.rsample(sample_shape).clamp(min=1e-30).sqrt()
-        below = ops.randn(tuple(self._extended_shape(sample_shape)), dtype=self._factor.dtype).tril(-1)
+        below = ops.randn(
+            tuple(self._extended_shape(sample_shape)), dtype=self._factor.dtype, device=self._factor.device
+        ).tril(-1)
         half = self._factor @ (below + ops.diag_embed(diagonal))
         return half @ half.mT
 
@@ -121,7 +125,7 @@ class Wishart(Distribution):
 
     def entropy(self) -> Any:
         n, df = self._event_shape[0], self.df
-        digammas = ops.digamma((df.unsqueeze(-1) - ops.arange(n).to(df.dtype)) / 2).sum(-1)
+        digammas = ops.digamma((df.unsqueeze(-1) - ops.arange(n, device=df.device).to(df.dtype)) / 2).sum(-1)
         log_det = (n + 1) * self._log_det()
         constant = n * (n + 1) / 2 * math.log(2)
         return log_det + constant + ops.mvlgamma(df / 2, n) - (df - n - 1) / 2 * digammas + n * df / 2

@@ -41,3 +41,12 @@ def test_norms():
     assert torch.frobenius_norm(x, 1).tolist() == pytest.approx([14**0.5, 126**0.5, 366**0.5])
     assert tuple(torch.frobenius_norm(x, (), True).shape) == (1, 1)
     assert torch.nuclear_norm(x).item() == pytest.approx(torch.linalg.svdvals(x).sum().item())
+
+
+def test_one_factor_solves_for_a_stack_of_right_sides():
+    A = torch.tensor([[4.0, 1.0], [1.0, 3.0]])
+    for factors, B in ((A, torch.ones(2, 2, 1)), (A.expand(2, 1, 2, 2), torch.ones(1, 3, 2, 1))):
+        assert torch.allclose(A @ torch.cholesky_solve(B, torch.linalg.cholesky(factors)), torch.ones(1))
+        for adjoint in (False, True):
+            X = torch.linalg.lu_solve(*torch.linalg.lu_factor(factors), B, adjoint=adjoint)
+            assert torch.allclose(A @ X, torch.ones(1))

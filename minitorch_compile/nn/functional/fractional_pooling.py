@@ -66,7 +66,7 @@ def _pooled(
     for size, window, count in zip(sizes, kernel, outputs, strict=True):
         if count + window - 1 > size:
             raise RuntimeError(f"{name}: {count} windows of {window} don't fit into the input's size {size}")
-    draws = ops.rand((*batched.shape[:2], ndim), dtype=input.dtype) if samples is None else samples
+    draws = ops.rand((*batched.shape[:2], ndim), dtype=input.dtype, device=input.device) if samples is None else samples
     places = _places(sizes, kernel, outputs, draws, reversed_draws=ndim == 2)
     flat = batched.reshape((*batched.shape[:2], -1)).gather(-1, places.flatten(2))
     values, best = ops.max(flat.reshape(places.shape), -1)

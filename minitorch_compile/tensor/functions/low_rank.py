@@ -49,7 +49,7 @@ def _approximate_basis(A: Any, q: int, niter: int) -> Any:
     """Orthonormal columns that span most of what the columns of A span."""
     if q < 0 or niter < 0:
         raise ValueError(f"q and niter must be non-negative integers, got {q} and {niter}")
-    basis = ops.linalg_qr(A @ ops.randn(A.shape[-1], q, dtype=A.dtype))[0]
+    basis = ops.linalg_qr(A @ ops.randn(A.shape[-1], q, dtype=A.dtype, device=A.device))[0]
     for _ in range(niter):
         across = ops.linalg_qr(A.mH @ basis)[0]
         basis = ops.linalg_qr(A @ across)[0]

@@ -16,6 +16,7 @@ from typing import Any
 
 from minitorch_compile.tensor.dispatch.declare import composite
 from minitorch_compile.tensor.dispatch.op import Tensor
+from minitorch_compile.tensor.memory.strides import broadcast_sizes
 from minitorch_compile.tensor.numerics.dtype import int32
 from minitorch_compile.tensor.ops import return_types
 from minitorch_compile.tensor.ops.adjoint import adjoint
@@ -78,13 +79,15 @@ def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False) -> Any:
     """The X with A X = input, where input2 is the Cholesky factor of A."""
     check_one_dtype("cholesky_solve", input2, input)
     L = adjoint(input2) if upper else input2
-    inner = _linalg_solve_triangular(L, _like_batch(input, L), False, False)
+    L, B = same_batch(L, input)
+    inner = _linalg_solve_triangular(L, B, False, False)
     return _linalg_solve_triangular(adjoint(L), inner, True, False)
 
 
-def _like_batch(B: Any, A: Any) -> Any:
-    """B with the leading dimensions of A."""
-    return B.expand((*A.sizes[:-2], *B.sizes[-2:])) if len(B.sizes) < len(A.sizes) else B
+def same_batch(A: Any, B: Any) -> tuple[Any, Any]:
+    """Both expanded to their common leading dimensions."""
+    batch = broadcast_sizes(A.sizes[:-2], B.sizes[:-2])
+    return A.expand((*batch, *A.sizes[-2:])), B.expand((*batch, *B.sizes[-2:]))
 
 
 @composite(methods=True)
@@ -218,7 +221,7 @@ def linalg_lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True,
     check_one_dtype("linalg.lu_solve", LU, B)
     order = _permutation_of_pivots(pivots, LU.sizes[-1])
     permutation = to_copy(order.unsqueeze(-2) == _counting(LU.sizes[-1]), LU.dtype)
-    B = _like_batch(B, LU)
+    LU, B = same_batch(LU, B)
     if adjoint:  # A^H = U^H L^H P^T
         inner = _linalg_solve_triangular(_adjoint(LU), B, False, False)
         return permutation @ _linalg_solve_triangular(_adjoint(LU), inner, True, True)

@@ -15,7 +15,7 @@ from typing import Any
 from minitorch_compile.tensor.dispatch.declare import composite
 from minitorch_compile.tensor.dispatch.op import Tensor
 from minitorch_compile.tensor.memory.memory_format import contiguous_format
-from minitorch_compile.tensor.memory.strides import broadcast_sizes, numel
+from minitorch_compile.tensor.memory.strides import numel
 from minitorch_compile.tensor.numerics.dtype import int64
 from minitorch_compile.tensor.numerics.numeric_limits import finfo
 from minitorch_compile.tensor.ops import return_types
@@ -24,7 +24,7 @@ from minitorch_compile.tensor.ops.complex_numbers import resolve_conj
 from minitorch_compile.tensor.ops.contraction import matmul
 from minitorch_compile.tensor.ops.copies import to_copy
 from minitorch_compile.tensor.ops.creation import eye, full
-from minitorch_compile.tensor.ops.factorizations import check_one_dtype, linalg_eigvalsh, linalg_svdvals
+from minitorch_compile.tensor.ops.factorizations import check_one_dtype, linalg_eigvalsh, linalg_svdvals, same_batch
 from minitorch_compile.tensor.ops.joining import cat
 from minitorch_compile.tensor.ops.matrix_kernels import (
     _linalg_pinv,
@@ -76,14 +76,8 @@ def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True) -> Any:
             f" {right.sizes[-2]}x{right.sizes[-1]})"
         )
     check_one_dtype("linalg.solve", A, B)
-    solved = _linalg_solve(*_same_batch(A, right))
+    solved = _linalg_solve(*same_batch(A, right))
     return solved.squeeze(-1) if vectors else solved
-
-
-def _same_batch(A: Any, B: Any) -> tuple[Any, Any]:
-    """Both expanded to their common leading dimensions."""
-    batch = broadcast_sizes(A.sizes[:-2], B.sizes[:-2])
-    return A.expand((*batch, *A.sizes[-2:])), B.expand((*batch, *B.sizes[-2:]))
 
 
 @composite(torch=False)
@@ -106,7 +100,7 @@ def linalg_solve_triangular(
             f"{A.sizes[-1]} and {B.sizes[-2]}x{B.sizes[-1]})"
         )
     check_one_dtype("linalg.solve_triangular", A, B)
-    return _linalg_solve_triangular(*_same_batch(A, B), upper, unitriangular)
+    return _linalg_solve_triangular(*same_batch(A, B), upper, unitriangular)
 
 
 @composite(methods=True)
