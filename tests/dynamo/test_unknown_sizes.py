@@ -294,3 +294,12 @@ def test_sizes_of_real_tensors_stay_plain_numbers():
             x.reshape(n, 2, 19).permute(2, 0, 1)[:, 1:],
         ):
             assert {type(number) for number in (*y.sizes, *y.strides, y.offset)} == {int}
+
+
+def test_the_greatest_of_a_bool_and_a_whole_number_may_be_the_bool():
+    def function(x, n):
+        return x + 1, min(True, n), max(n, False), min(len(x), True)
+
+    compiled = torch.compile(function, backend="eager", dynamic=True)
+    for n in (2, 5, 1, 0, -3):
+        assert repr(compiled(torch.ones(3), n)) == repr(function(torch.ones(3), n))

@@ -125,9 +125,10 @@ def size_comparison(tracer: Tracer, op: str, left: VariableTracker, right: Varia
 
 
 def greatest(tracer: Tracer, items: list[Value], of_two: Callable[[Any, Any], Any]) -> Value | None:
-    """max or min of whole numbers, one of them a size: an expression; None if this is something else."""
+    """max or min of whole numbers, one of them a size: an expression; None if this is something else, or one is a bool,
+    which an expression wouldn't give back as such."""
     tracked = [item.realize() for item in items]
-    if not any(map(_is_open, tracked)):
+    if not any(map(_is_open, tracked)) or any(item.python_type() is bool for item in tracked):
         return None
     numbers = [operand(item) for item in tracked]
     return None if any(n is None for n in numbers) else tracer.output.from_python(functools.reduce(of_two, numbers))
