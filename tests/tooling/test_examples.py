@@ -82,6 +82,8 @@ def parameters(value: Any) -> list[str]:
     """The names that a caller may give."""
     if isinstance(value, Op):
         return [p.name for p in function_parameters(value)]
+    if isinstance(value, type) and value.__init__ is torch.nn.Module.__init__:
+        return []  # what it takes is for classes that are mixed in (call_super_init)
     return list(inspect.signature(value).parameters)
 
 
