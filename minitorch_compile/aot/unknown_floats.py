@@ -27,7 +27,7 @@ import numpy as np
 from minitorch_compile import logs
 from minitorch_compile.aot.float_nodes import number_of
 from minitorch_compile.fx import Graph, GraphModule, Node
-from minitorch_compile.symbolic import Assumptions, SymFloat
+from minitorch_compile.symbolic import Assumptions, FrozenShapeEnv, SymFloat
 from minitorch_compile.tensor.memory.device import CPU
 from minitorch_compile.tensor.memory.size import Size
 from minitorch_compile.tensor.memory.storage import Storage
@@ -52,6 +52,8 @@ class ForAllFloats:
         self._floats = {i: f"f{i}" for i, x in enumerate(example_inputs) if isinstance(x, SymFloat)}
         self._versions: list[tuple[Assumptions, Compiled]] = []
         self._lock = threading.Lock()
+        # At once, since rules may ask for sizes, too: they can until the guards are written.
+        self._compiled({name: example_inputs[i].hint for i, name in self._floats.items()})
 
     def __call__(self, *arguments: Any) -> Any:
         given, values = list(arguments), dict[str, float]()
@@ -76,12 +78,22 @@ class ForAllFloats:
                 assumed = Assumptions(values)
                 if log.is_on:
                     log(f"version {len(self._versions) + 1} for {self._told(values)}, and whatever else is so")
-                compiled = self.backend(*on_tensors(self.graph, self.example_inputs, assumed, self._floats))
-                known = assumed, compiled
+                known = assumed, self._backend_or_plain(assumed)
                 if assumed.conditions and log.is_on:
                     log(f"it is for {' and '.join(assumed.conditions)}")
                 self._versions = [*self._versions[-(MOST_VERSIONS - 1) :], known]
             return known
+
+    def _backend_or_plain(self, assumed: Assumptions) -> Compiled:
+        """A later version may ask of sizes what no guard says, as a branch does that was not taken before."""
+        try:
+            return self.backend(*on_tensors(self.graph, self.example_inputs, assumed, self._floats))
+        except FrozenShapeEnv as error:
+            log(f"this version runs op by op: {error}")
+            return self._plain
+
+    def _plain(self, *given: Any) -> Any:
+        return self.graph(*[x.item() if i in self._floats else x for i, x in enumerate(given)])
 
     def _told(self, values: dict[str, float]) -> str:
         names = {name: self.example_inputs[i] for i, name in self._floats.items()}

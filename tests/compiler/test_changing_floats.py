@@ -16,6 +16,7 @@ from minitorch_compile.dynamo import optimize, region_of
 from minitorch_compile.dynamo.testing import CompileCounter
 from minitorch_compile.nn import functional as F
 from minitorch_compile.pytree import tree_leaves
+from minitorch_compile.symbolic import FrozenShapeEnv
 
 RATES = (0.25, 0.5, -1.5, 0.75, 3.0)
 
@@ -313,3 +314,34 @@ def test_versions_are_forgotten_at_last(monkeypatch):
     for a in (0.5, 0.25, 0.5, 0.75, 0.5):
         assert run(torch.ones(1), a)[0].item() == a
     assert len(made) == 4
+
+
+def test_what_rules_ask_of_sizes_is_guarded_beside_a_float():
+    def stored(cache, x, place, a):
+        cache[: x.shape[0], place : place + x.shape[1]] = x * a
+        return cache.sum()
+
+    calls = [
+        (torch.zeros(4, 24), torch.randn(2, size), place, a)
+        for size, place, a in [(4, 0, 0.5), (1, 4, 0.25), (3, 5, 2.0)]
+    ]
+    for backend in ("aot_eager", "inductor"):
+        assert versions(stored, calls, backend=backend, dynamic=True)[1] >= 1
+
+
+def test_a_later_version_that_asks_for_sizes_runs_op_by_op():
+    counter = CompileCounter()
+    torch.compile(lambda x, a: x * a, backend=counter, dynamic=True)(torch.ones(1), 0.5)
+    module = counter.graphs[0]
+    examples = [node.meta["val"] for node in module.graph.find_nodes(op="placeholder")]
+
+    def backend(graph, examples):
+        (number,) = [node.meta["val"] for node in graph.graph.nodes if "number_of" in node.name]
+        if float(number) != 0.5:
+            raise FrozenShapeEnv("s0 == 1 was asked after the guards had been written")
+        return graph
+
+    run = ForAllFloats(backend, module, examples)
+    with logs.capture("dynamic") as records:
+        assert [run(torch.ones(1), a)[0].item() for a in (0.5, 0.25)] == [0.5, 0.25]
+    assert any("op by op" in record.text for record in records)
