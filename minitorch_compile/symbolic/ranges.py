@@ -39,46 +39,57 @@ class Range(NamedTuple):
 
 def range_of(expression: Expression, known: Mapping[Atom, Range]) -> Range:
     """A range in which the expression lies, whatever its symbols are within theirs."""
-    found = _by_terms(expression, known)
+    return _range_of(expression, known, {})
+
+
+def _range_of(expression: Expression, known: Mapping[Atom, Range], found_before: dict[Atom, Range]) -> Range:
+    """`found_before`: sizes of a deep network are divisions of divisions, each of which is asked for many times."""
+    found = _by_terms(expression, known, found_before)
     for monomial, coefficient in expression.terms:
         if len(monomial) == 1 and isinstance(monomial[0][0], FloorDivision) and monomial[0][1] == 1:
-            found = found.within(_by_division(expression, monomial[0][0], coefficient, known))
+            found = found.within(_by_division(expression, monomial[0][0], coefficient, known, found_before))
     return found
 
 
 def _by_division(
-    expression: Expression, division: FloorDivision, coefficient: int, known: Mapping[Atom, Range]
+    expression: Expression,
+    division: FloorDivision,
+    coefficient: int,
+    known: Mapping[Atom, Range],
+    found_before: dict[Atom, Range],
 ) -> Range:
     """With p - r for q * (p // q), r a remainder: then p can cancel with the rest, as in a//2 - a."""
     q = division.denominator.constant
     if q is None or q < 2:
         return Range(-math.inf, math.inf)
     rest = expression - coefficient * as_expression(division)
-    lower, upper = range_of(coefficient * division.numerator + q * rest, known)
+    lower, upper = _range_of(coefficient * division.numerator + q * rest, known, found_before)
     ends = (0, -coefficient * (q - 1))
     return Range(-_floor(-(lower + min(ends)), q), _floor(upper + max(ends), q))
 
 
-def _by_terms(expression: Expression, known: Mapping[Atom, Range]) -> Range:
+def _by_terms(expression: Expression, known: Mapping[Atom, Range], found_before: dict[Atom, Range]) -> Range:
     total = Range(0, 0)
     for monomial, coefficient in expression.terms:
         product = Range(coefficient, coefficient)
         for atom, power in monomial:
             for _ in range(power):
-                product = _product(product, _atom_range(atom, known))
+                product = _product(product, _atom_range(atom, known, found_before))
         total = Range(total.lower + product.lower, total.upper + product.upper)
     return total
 
 
-def _atom_range(atom: Atom, known: Mapping[Atom, Range]) -> Range:
+def _atom_range(atom: Atom, known: Mapping[Atom, Range], found_before: dict[Atom, Range]) -> Range:
     if isinstance(atom, Symbol):
         return known[atom]
-    first, second = (range_of(part, known) for part in parts_of(atom))
-    if isinstance(atom, FloorDivision):
-        found = _quotient(first, second)
-    else:
-        found = Range(max(first.lower, second.lower), max(first.upper, second.upper))
-    return found.within(known.get(atom, found))
+    if atom not in found_before:
+        first, second = (_range_of(part, known, found_before) for part in parts_of(atom))
+        if isinstance(atom, FloorDivision):
+            found = _quotient(first, second)
+        else:
+            found = Range(max(first.lower, second.lower), max(first.upper, second.upper))
+        found_before[atom] = found.within(known.get(atom, found))
+    return found_before[atom]
 
 
 def _product(left: Range, right: Range) -> Range:

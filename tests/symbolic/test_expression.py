@@ -70,6 +70,14 @@ def test_a_range_contains_every_value(tree, numbers):
     assert lower <= value <= upper
 
 
+def test_the_range_of_a_division_of_many_divisions_is_found_at_all():
+    size = symbol("a")
+    for _ in range(60):  # of layers, each of which halves what it is given; asked twice a layer, it took 2**60 steps
+        size = (size - 1) // 2 + 1
+    lower, upper = range_of(size - 1, {Symbol("a"): Range(2, 40)})
+    assert (lower, upper) == (0, 0)
+
+
 def test_equal_polynomials_are_equal_whichever_way_they_were_made():
     a, b = symbol("a"), symbol("b")
     assert (a + b) * (a + b) == a * a + 2 * a * b + b * b
