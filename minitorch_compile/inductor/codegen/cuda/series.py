@@ -138,6 +138,7 @@ def bessel_k0e(value):
 
 @cuda.jit(device=True)
 def bessel_k1e(value):
+    """exp(x) K1(x)."""
     x = np.float64(value)
     if x <= 0.0 or x != x:
         return math.inf if x == 0.0 else math.nan
