@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import ctypes
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from types import ModuleType
 from typing import Any
 
 from minitorch_compile.cuda_runtime.driver import DeviceProperties, StreamHandle
 from minitorch_compile.cuda_runtime.errors import CudaError, CudaOutOfMemoryError, CudaUnavailableError
+from minitorch_compile.cuda_runtime.launch_loop import LAUNCH, LaunchConfiguration, launch_loop
 
 # The field of DeviceProperties, and the end of the attribute's name in CUDA.
 ATTRIBUTES = {
@@ -33,20 +34,6 @@ ATTRIBUTES = {
 }
 LONGEST_NAME = 256  # bytes of a device's name
 LAUNCH_SINCE = 11080  # the version of CUDA that cuLaunchKernelEx came with
-# cuLaunchKernelEx by its address: the bindings' own call takes its eleven arguments apart each time, which is 3 us.
-LaunchCall = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)
-
-
-class LaunchConfiguration(ctypes.Structure):
-    """CUDA's CUlaunchConfig: how many blocks of how many threads, and in which stream."""
-
-    _fields_ = (
-        *((name, ctypes.c_uint) for name in ("blocks", "blocks_y", "blocks_z", "threads", "threads_y", "threads_z")),
-        ("shared_bytes", ctypes.c_uint),
-        ("stream", ctypes.c_void_p),
-        ("attributes", ctypes.c_void_p),
-        ("attribute_count", ctypes.c_uint),
-    )
 
 
 class CudaBindingsDriver:
@@ -263,10 +250,10 @@ class CudaBindingsDriver:
         return self._call("cuModuleGetFunction", self._call("cuModuleLoadData", image + b"\0"), entry)
 
     @cached_property
-    def _launch(self) -> Callable[..., int]:
+    def _launch(self) -> Any:
         plain = self._cuda.CUdriverProcAddress_flags.CU_GET_PROC_ADDRESS_DEFAULT
         address, _ = self._call("cuGetProcAddress", b"cuLaunchKernelEx", LAUNCH_SINCE, plain)
-        return LaunchCall(int(address))
+        return LAUNCH(int(address))
 
     def prepared_launch(
         self, device: int, kernel: Any, blocks: int, threads: int, arguments: int
@@ -289,6 +276,29 @@ class CudaBindingsDriver:
                 self._enter(device)
                 if error := launch(where, number, arguments, None):
                     self._fail("cuLaunchKernelEx", self._cuda.CUresult(error))
+
+        return put
+
+    def prepared_row(self, device: int, launches: Sequence[tuple[Any, int, int, int]]) -> Callable[[int], None]:
+        """A function that puts several kernels into a stream, one behind the other, by one native call. A launch is a
+        kernel, its blocks, its threads, and what `prepared_launch` calls its arguments."""
+        count, contexts, loop = len(launches), self._contexts, launch_loop()
+        configurations = (LaunchConfiguration * count)()
+        words: list[int] = []
+        for configuration, (kernel, blocks, threads, arguments) in zip(configurations, launches):
+            configuration.__init__(blocks, 1, 1, threads, 1, 1)
+            words += ctypes.addressof(configuration), int(kernel), arguments
+        table = (ctypes.c_uint64 * len(words))(*words)
+        where, driver = ctypes.addressof(table), ctypes.cast(self._launch, ctypes.c_void_p).value
+
+        def put(stream: int, kept: Any = (table, configurations)) -> None:
+            if len(contexts) > 1:
+                self._enter(device)
+            if refused := loop(driver, where, 0, count, stream):
+                self._enter(device)
+                first = (refused >> 32) - 1
+                if refused := loop(driver, where, first, count, stream):
+                    self._fail("cuLaunchKernelEx", self._cuda.CUresult(refused & 0xFFFF_FFFF))
 
         return put
 

@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from minitorch_compile.cuda_runtime.cuda_bindings_driver import CudaBindingsDriver, LaunchCall, LaunchConfiguration
+from minitorch_compile.cuda_runtime.cuda_bindings_driver import CudaBindingsDriver
 from minitorch_compile.cuda_runtime.errors import CudaError, CudaOutOfMemoryError, CudaUnavailableError
+from minitorch_compile.cuda_runtime.launch_loop import LAUNCH, LaunchConfiguration
 
 
 class CUresult(IntEnum):
@@ -91,7 +92,7 @@ def test_a_launch_enters_the_device_only_where_another_library_has_left_it(monke
         current[0] = context
         return (CUresult.CUDA_SUCCESS,)
 
-    @LaunchCall
+    @LAUNCH
     def launch(configuration: int, kernel: int, arguments: int, extra: int | None) -> int:
         calls.append("launch")
         shape = LaunchConfiguration.from_address(configuration)
@@ -117,3 +118,34 @@ def test_a_launch_enters_the_device_only_where_another_library_has_left_it(monke
     current[0] = "theirs"
     with pytest.raises(CudaError, match="CUDA_ERROR_ILLEGAL_ADDRESS"):
         put(5)
+
+
+def test_a_row_of_launches_goes_on_where_another_library_had_left_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[int, ...]] = []
+    current = ["theirs"]
+
+    def set_current(context: str) -> tuple[CUresult]:
+        current[0] = context
+        return (CUresult.CUDA_SUCCESS,)
+
+    @LAUNCH
+    def launch(configuration: int, kernel: int, arguments: int, extra: int | None) -> int:
+        if kernel == 8 and current[0] == "theirs":
+            return int(CUresult.CUDA_ERROR_ILLEGAL_ADDRESS)
+        shape = LaunchConfiguration.from_address(configuration)
+        seen.append((kernel, shape.blocks, shape.threads, shape.blocks_y, shape.stream, arguments))
+        return int(CUresult.CUDA_ERROR_ILLEGAL_ADDRESS if kernel == 9 else CUresult.CUDA_SUCCESS)
+
+    bindings(
+        monkeypatch,
+        cuDeviceGet=lambda device: (CUresult.CUDA_SUCCESS, device),
+        cuDevicePrimaryCtxRetain=lambda device: (CUresult.CUDA_SUCCESS, "ours"),
+        cuCtxSetCurrent=set_current,
+        CUdriverProcAddress_flags=SimpleNamespace(CU_GET_PROC_ADDRESS_DEFAULT=0),
+        cuGetProcAddress=lambda *asked: (CUresult.CUDA_SUCCESS, ctypes.cast(launch, ctypes.c_void_p).value, 0),
+    )
+    driver = CudaBindingsDriver()
+    driver.prepared_row(0, [(7, 2, 32, 64), (8, 3, 64, 128)])(5)
+    assert seen == [(7, 2, 32, 1, 5, 64), (8, 3, 64, 1, 5, 128)]
+    with pytest.raises(CudaError, match="CUDA_ERROR_ILLEGAL_ADDRESS"):
+        driver.prepared_row(0, [(9, 1, 1, 64)])(5)

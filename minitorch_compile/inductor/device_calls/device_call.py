@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import TracebackType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from minitorch_compile.cuda.device_block import DeviceBlock
 from minitorch_compile.cuda.runtime import Runtime
-from minitorch_compile.cuda_runtime.driver import StreamHandle
+from minitorch_compile.cuda_runtime.driver import Driver, StreamHandle
 from minitorch_compile.cuda_runtime.sanitizer import Sanitizer
+from minitorch_compile.inductor.device_calls.call_memory import places_of, planned
 from minitorch_compile.inductor.device_calls.extern_launches import Resources, launch_of
 from minitorch_compile.inductor.device_calls.launcher import (
     SIZE,
@@ -105,8 +107,8 @@ class DeviceCall:
         graph = schedule.graph
         self.runtime, self.index, self.device = runtime, index, runtime.devices[index]
         self.sanitizer = runtime.sanitizer
-        if graph.constants or graph.written_back:
-            raise NoKernelError("its graph has constants, or writes to what it was given")
+        if graph.constants:
+            raise NoKernelError("its graph has constants")
         self.inputs, self.outputs = graph.inputs, graph.outputs
         if any(view.buffer in self.inputs for view in self.outputs):
             raise NoKernelError("it gives back what it was given")
@@ -121,28 +123,35 @@ class DeviceCall:
             else:
                 kernels.append(step)
                 used += [*buffers_read(step), *step.outputs]
-        made = [b for b in dict.fromkeys([*used, *(v.buffer for v in self.outputs)]) if b not in self.inputs]
-        places = {buffer: place for place, buffer in enumerate([*self.inputs, *made])}
-        self.sizes = {places[buffer]: buffer.nbytes for buffer in made}
+        places = places_of(schedule, used)
+        self.sizes, self.filled = places.sizes, places.results
         self.launches = [
-            _extern_launch(prepared, places, resources)
+            _extern_launch(prepared, places.of, resources)
             if isinstance(prepared, ExternCall)
-            else prepared_launch(*prepared, places, resources.launcher, compile, opened)
+            else prepared_launch(*prepared, places.of, resources.launcher, compile, opened)
             for prepared in kernels
+        ]
+        self.launches += [
+            _copy(runtime.driver, places.of[result], places.of[target], result.nbytes)
+            for result, target in places.copied.items()
         ]
         self.described = [_described(prepared) for prepared in kernels]
         self.item_sizes = [buffer.dtype.itemsize for buffer in self.inputs]
-        self.results = [
-            (places[v.buffer], v.offset, Size(v.sizes), tuple(v.strides), v.buffer.dtype) for v in self.outputs
+        # Of what is written back, the input itself.
+        self.results: list[Any] = [
+            places.of[graph.written_back[v.buffer]]
+            if v.buffer in graph.written_back
+            else (places.of[v.buffer], v.offset, Size(v.sizes), tuple(v.strides), v.buffer.dtype, self.device)
+            for v in self.outputs
         ]
-        self.filled = sorted({place for place, *_ in self.results})
         self._plan_memory()
         self.single = self._single()
+        self._plan_row(resources.launcher)
 
     def _plan_memory(self) -> None:
         """Notes at each launch which blocks begin there and which end: a stream runs in order, so a block that was
         given back may be handed out again at once."""
-        returned = {place for place, *_ in self.results}
+        returned = set(self.filled)
         seen: set[int] = set()
         for launch in self.launches:
             launch.first_uses = [p for p in dict.fromkeys(launch.places) if p in self.sizes and p not in seen]
@@ -153,15 +162,26 @@ class DeviceCall:
             launch.last_uses = [p for p in dict.fromkeys(launch.places) if p in self.sizes and p not in later]
             later.update(launch.places)
 
+    def _plan_row(self, launcher: Launcher) -> None:
+        """Prepares all launches as one. Not where each is watched, or is given numbers of its own."""
+        first = len(self.inputs)
+        temporaries = {place: nbytes for place, nbytes in self.sizes.items() if place not in self.filled}
+        self.offsets, self.arena = planned(temporaries, [launch.places for launch in self.launches])
+        self.uses_status = any(launch.uses_status for launch in self.launches)
+        status = first + len(self.sizes)  # its place, behind all others
+        placed = [(x.launch, [*x.places, status] if x.uses_status else x.places) for x in self.launches]
+        is_plain = self.sanitizer is None and not any(launch.is_open for launch in self.launches)
+        self.row = launcher.row(placed, status + self.uses_status) if is_plain and self.single is None else None
+
     def _single(self) -> Single | None:
         """What a call that is one launch with one result consists of, which nobody watches; None for another."""
         if len(self.launches) != 1 or len(self.results) != 1 or self.sanitizer is not None:
             return None
-        (launch,), ((made, *parts),), result = self.launches, self.results, len(self.inputs)
-        if launch.uses_status or self.sizes.keys() != {result} or made != result:
+        (launch,), result = self.launches, len(self.inputs)
+        if launch.uses_status or self.sizes.keys() != {result} or self.filled != [result]:
             return None
+        made, *parts = self.results[0]
         places = [] if launch.places == [*range(result + 1)] else launch.places
-        parts = [*parts, self.device]
         return Single(launch.launch, places, self.item_sizes, self.sizes[result], tuple(parts), launch.is_open)
 
     def __call__(self, tensors: Sequence[TensorBase], given: Sequence[Any] = ()) -> Any:
@@ -184,8 +204,35 @@ class DeviceCall:
             launch(addresses, stream)
         return from_parts(DeviceStorage(block), *parts)
 
-    def results_of(self, tensors: Sequence[TensorBase], given: Sequence[Any] = ()) -> list[TensorBase]:
-        """All results. `given`: a number for each of those that were left open."""
+    def results_of(
+        self, tensors: Sequence[TensorBase], given: Sequence[Any] = (), status: int | None = None
+    ) -> list[TensorBase]:
+        """All results. `given`: a number for each of those that were left open. `status`: the address of memory of the
+        host, of zeros, where kernels leave what went wrong; without it, this waits for them, and raises IndexError."""
+        if self.row is None:
+            return self._one_by_one(tensors, given)
+        runtime, index, sizes = self.runtime, self.index, self.sizes
+        stream = runtime.current_stream(index)
+        memory = [x.storage.block.address + x.offset * size for x, size in zip(tensors, self.item_sizes)]
+        if self.arena:
+            arena = DeviceBlock(runtime, index, self.arena, stream)
+            start = arena.address
+            memory += [start + offset for offset in self.offsets]
+        else:
+            memory += self.offsets
+        blocks = {place: DeviceBlock(runtime, index, sizes[place], stream) for place in self.filled}
+        memory += [block.address for block in blocks.values()]
+        if not self.uses_status:
+            self.row(memory, stream)
+        elif status is not None:
+            self.row([*memory, status], stream)
+        else:
+            with Checked(runtime, index) as status:
+                self.row([*memory, status], stream)
+        return self._results(tensors, blocks)
+
+    def _one_by_one(self, tensors: Sequence[TensorBase], given: Sequence[Any]) -> list[TensorBase]:
+        """The same, each launch by itself: for who watches them, or gives them numbers."""
         runtime, index, all_sizes = self.runtime, self.index, self.sizes
         stream = runtime.current_stream(index)
         memory = [x.storage.block.address + x.offset * size for x, size in zip(tensors, self.item_sizes)]
@@ -198,21 +245,54 @@ class DeviceCall:
             if self.sanitizer is not None:
                 tell(self.sanitizer, launch, memory, stream)
             addresses = [memory[place] for place in launch.places]
+            numbers = [given] if launch.is_open else []
             if launch.uses_status:
-                _launch_checked(launch, addresses, runtime, index, given)
-            elif launch.is_open:
-                launch.launch(addresses, stream, given)
+                with Checked(runtime, index) as status:
+                    launch.launch([*addresses, status], stream, *numbers)
             else:
-                launch.launch(addresses, stream)
+                launch.launch(addresses, stream, *numbers)
             for place in launch.last_uses:
                 del blocks[place]
         for place in self.unwritten:
             blocks[place] = DeviceBlock(runtime, index, all_sizes[place], stream)
+        return self._results(tensors, blocks)
+
+    def _results(self, tensors: Sequence[TensorBase], blocks: Mapping[int, DeviceBlock]) -> list[TensorBase]:
         storages = {place: DeviceStorage(blocks[place]) for place in self.filled}
         return [
-            from_parts(storages[place], offset, sizes, strides, element, self.device)
-            for place, offset, sizes, strides, element in self.results
+            tensors[made] if type(made) is int else from_parts(storages[made[0]], *made[1:])
+            for made in self.results
         ]
+
+
+class Checked:
+    """Memory for what goes wrong in kernels that read through indices; at the end IndexError for one out of range."""
+
+    def __init__(self, runtime: Runtime, index: int) -> None:
+        self.block = DeviceBlock(runtime, index, STATUS_BYTES)
+
+    def __enter__(self) -> int:
+        self.block.write(0, np.zeros(STATUS_BYTES, np.uint8))
+        return self.block.address
+
+    def __exit__(self, kind: type | None, error: BaseException | None, traceback: TracebackType | None) -> None:
+        if kind is None:
+            raise_reported(self.block.read(0, STATUS_BYTES).view(np.int64))
+
+
+def raise_reported(reported: np.ndarray) -> None:
+    """IndexError for what kernels left in a status, if there is something."""
+    if reported[0]:
+        raise index_error(reported)
+
+
+def _copy(driver: Driver, source: int, target: int, nbytes: int) -> Launch:
+    """Copies a result to where it belongs; both are places."""
+
+    def copy(addresses: Sequence[int], stream: StreamHandle) -> None:
+        driver.copy_device_to_device(addresses[1], addresses[0], nbytes, stream)
+
+    return Launch(copy, [source, target], False, "copy", [(source, nbytes)], [(target, nbytes)])
 
 
 def _described(prepared: tuple[Group, LiftedKernel] | ExternCall) -> Described:
@@ -287,13 +367,3 @@ def tell(sanitizer: Sanitizer, launch: Launch, memory: Sequence[int], stream: St
     """The sanitizer which memory a launch reads and writes."""
     reads, writes = ([(memory[place], nbytes) for place, nbytes in spans] for spans in (launch.read, launch.written))
     sanitizer.access(stream, launch.name, reads, writes)
-
-
-def _launch_checked(launch: Launch, addresses: list[int], runtime: Runtime, index: int, given: Sequence[Any]) -> None:
-    """Launches a kernel that reads through indices, and waits, to raise IndexError for one out of range."""
-    status = DeviceBlock(runtime, index, STATUS_BYTES)
-    status.write(0, np.zeros(STATUS_BYTES, np.uint8))
-    launch.launch([*addresses, status.address], runtime.current_stream(index), *([given] if launch.is_open else []))
-    reported = status.read(0, STATUS_BYTES).view(np.int64)
-    if reported[0]:
-        raise index_error(reported)

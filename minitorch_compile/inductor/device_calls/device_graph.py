@@ -81,7 +81,6 @@ class DeviceGraphs(Target):
         return self.compile(lower(graph, self.rules), options)
 
     def compile(self, loops: LoopGraph, options: Options = DEFAULTS) -> GraphCall:
-        loops.written_back = {}  # who called the compiler copies the results where they belong
         kernels = self.kernels
         resources = Resources(kernels.libraries, kernels.launcher, kernels.compile)
         scheduled = schedule(loops, Limits(operations=options.max_fusion_size))

@@ -53,6 +53,7 @@ inf, nan, minus_nan, THREADS = math.inf, math.nan, -math.nan, {threads}
 
 Reach = tuple[int, np.dtype]  # how many elements a kernel may reach from a pointer, and what they are
 Launch = Callable[..., None]  # of addresses for the pointers, a stream, and the open numbers if there are some
+Row = Callable[[Sequence[int], StreamHandle], None]  # of the addresses in a call's memory
 Kernel = Callable[[int, Sequence[Reach], Sequence[Any]], Launch]  # blocks, the pointers' reach, sizes and numbers
 
 
@@ -71,6 +72,10 @@ class Launcher(Protocol):
     def compile(self, text: str, name: str, parameters: Sequence[str]) -> Kernel:
         """A kernel from the text of its function, whose parameters are of these kinds, pointers first. One that takes
         a `status` has it last, a pointer for three int64."""
+
+    def row(self, launches: Sequence[tuple[Launch, Sequence[int]]], places: int) -> Row:
+        """What puts all launches of a call into a stream, in order: each with the places of its buffers among so many
+        in the call's memory. None of them has open numbers."""
 
 
 class SimulatedLauncher:
@@ -101,6 +106,15 @@ class SimulatedLauncher:
             return launch
 
         return prepared
+
+    def row(self, launches: Sequence[tuple[Launch, Sequence[int]]], places: int) -> Row:
+        """One after the other."""
+
+        def run(memory: Sequence[int], stream: StreamHandle) -> None:
+            for launch, used in launches:
+                launch([memory[place] for place in used], stream)
+
+        return run
 
     def array(self, address: int, length: int, element: np.dtype) -> np.ndarray:
         """The elements that a pointer reaches, as an array that is no part of another one."""
