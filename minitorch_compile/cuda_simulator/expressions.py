@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.cuda_simulator import atomics  # noqa: F401  enters its intrinsics
+from minitorch_compile.cuda_simulator import atomics, tensor_cores  # noqa: F401  enter their intrinsics
 from minitorch_compile.cuda_simulator.arithmetic import (
     COMPARISONS,
     FUNCTIONS,
@@ -52,6 +52,8 @@ def own(value: Any) -> Value:
         return CUDA
     if getattr(value, "__module__", None) in ("numba.cuda.stubs", "numba.cuda.intrinsics"):
         return getattr(CUDA, value.__name__)
+    if hasattr(value, "simulated_as"):  # one of Numba's that others have made
+        return Intrinsic(value.simulated_as)
     if isinstance(value, np.ndarray):
         return ConstantMemory("", value, Shadow(value.size, value.itemsize))
     if type(value) is tuple:

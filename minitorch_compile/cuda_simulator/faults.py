@@ -35,7 +35,8 @@ class Place:
 class KernelFault(RuntimeError):
     """A kernel did what no device promises to do as meant.
 
-    `kind` is one of "out of bounds", "data race", "divergent barrier", "inactive lane", "uninitialised read";
+    `kind` is one of "out of bounds", "data race", "divergent barrier", "inactive lane", "uninitialised read",
+    "misaligned access", "endless loop";
     `place` the line, `other` the line of the access that it collides with.
     """
 
