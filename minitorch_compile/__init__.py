@@ -86,6 +86,7 @@ from minitorch_compile.autograd import is_anomaly_check_nan_enabled, is_anomaly_
 from minitorch_compile.compiler import compile, explain, list_backends, list_mode_options, list_options
 from minitorch_compile.cuda import OutOfMemoryError
 from minitorch_compile.func import vmap
+from minitorch_compile.func.control_flow import cond, while_loop
 from minitorch_compile.futures import Future
 from minitorch_compile.jit import ScriptFunction, ScriptModule, fork, wait
 from minitorch_compile.library import Tag

@@ -88,6 +88,8 @@ from minitorch_compile.compiler import list_mode_options as list_mode_options
 from minitorch_compile.compiler import list_options as list_options
 from minitorch_compile.cuda import OutOfMemoryError as OutOfMemoryError
 from minitorch_compile.func import vmap as vmap
+from minitorch_compile.func.control_flow import cond as cond
+from minitorch_compile.func.control_flow import while_loop as while_loop
 from minitorch_compile.futures import Future as Future
 from minitorch_compile.jit import ScriptFunction as ScriptFunction
 from minitorch_compile.jit import ScriptModule as ScriptModule

@@ -29,11 +29,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from types import CodeType
+from types import CodeType, SimpleNamespace
 from typing import Any
 
 from minitorch_compile.autograd.derivative_table import DERIVATIVES, NOT_DIFFERENTIABLE
 from minitorch_compile.func.batching import rules as batching
+from minitorch_compile.func.control_flow import cond_op, while_loop_op
 from minitorch_compile.inductor.lowering import WITHOUT_A_KERNEL
 from minitorch_compile.inductor.lowering import table as lowerings
 from minitorch_compile.library import namespaces
@@ -62,6 +63,7 @@ for _op in record_ops.OPS:
     namespaces.show(f"profiler::{_op.__name__}", _op)
 namespaces.show_in(globals())
 aten = AtenNamespace("torch.ops.aten", "PyTorch's names for the ops of the table.")
+higher_order = SimpleNamespace(cond=cond_op, while_loop=while_loop_op)
 
 
 @dataclass(frozen=True)

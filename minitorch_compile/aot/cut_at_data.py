@@ -25,6 +25,7 @@ from typing import Any
 from minitorch_compile import logs
 from minitorch_compile.amp.autocast_mode import _enter_autocast, _exit_autocast
 from minitorch_compile.aot.backward_calls import BACKWARD_CALLS
+from minitorch_compile.aot.compiled_subgraphs import CompiledSubgraph, examples
 from minitorch_compile.aot.size_values import SizeValues
 from minitorch_compile.aot.specialized_sizes import with_sizes
 from minitorch_compile.control import is_graph_step
@@ -37,7 +38,7 @@ from minitorch_compile.fx.lazy_graph_module import LazyGraphModule
 from minitorch_compile.fx.node import Node
 from minitorch_compile.symbolic import Symbol, SymInt
 from minitorch_compile.tensor.modes.symbolic_layout import unknown_sizes
-from minitorch_compile.tensor.tensor_base import TensorBase, fake_like
+from minitorch_compile.tensor.tensor_base import TensorBase
 
 Compiled = Callable[..., Any]
 Backend = Callable[[GraphModule, list[Any]], Compiled]
@@ -57,8 +58,14 @@ class CutAtData:
         self.results = module.graph.output_node().args[0]
         self.steps: list[Node | Part] = []
         self._plain = Interpreter(module)
+        self._subgraphs = {
+            node: CompiledSubgraph(node.meta["val"], backend)
+            for node in module.graph.find_nodes(op="get_attr")
+            if isinstance(node.meta.get("val"), GraphModule)
+        }
         for nodes in _stretches(module.graph):
-            self.steps.append(nodes if isinstance(nodes, Node) else Part(module, nodes, backend, patience))
+            made = nodes if isinstance(nodes, Node) else Part(module, nodes, backend, patience, bool(self._subgraphs))
+            self.steps.append(made)
 
     def __call__(self, *arguments: Any) -> Any:
         values: dict[Node, Any] = dict(zip(self.placeholders, arguments, strict=True))
@@ -73,15 +80,21 @@ class CutAtData:
         return map_arg(self.results, values.__getitem__)
 
     def _run(self, node: Node, values: Mapping[Node, Any]) -> Any:
+        if node in self._subgraphs:
+            return self._subgraphs[node]
         args, kwargs = map_arg((node.args, node.kwargs), values.__getitem__)
         return getattr(self._plain, node.op)(node.target, args, kwargs)
 
 
 class Part:
-    """A stretch of a graph, compiled for each set of sizes."""
+    """A stretch of a graph, compiled for each set of sizes; with `asks_gradients`, since a branch that ran may have no
+    gradient, also for each choice of tensors that require one."""
 
-    def __init__(self, module: GraphModule, nodes: list[Node], backend: Backend, patience: int) -> None:
+    def __init__(
+        self, module: GraphModule, nodes: list[Node], backend: Backend, patience: int, asks_gradients: bool
+    ) -> None:
         self.backend = backend
+        self.asks_gradients = asks_gradients
         self.patience = patience
         inside = set(nodes)
         self.inputs = list(dict.fromkeys(x for node in nodes for x in node.all_input_nodes if x not in inside))
@@ -95,6 +108,8 @@ class Part:
 
     def __call__(self, arguments: list[Any], sizes: Mapping[Symbol, int]) -> Sequence[Any]:
         at_hand = tuple([sizes[symbol] for symbol in self.symbols])
+        if self.asks_gradients:
+            at_hand += tuple([x.requires_grad for x in arguments if isinstance(x, TensorBase)])
         version = self._versions.get(at_hand)
         if version is None:
             version = self._version(at_hand, arguments)
@@ -105,14 +120,14 @@ class Part:
     def _version(self, at_hand: tuple[int, ...], arguments: list[Any]) -> Compiled:
         """Compiled for these sizes, or the part as it is if they were not met often enough."""
         times = self._met.pop(at_hand, 0)
-        if at_hand and times < self.patience:
+        if self.symbols and times < self.patience:
             self._met[at_hand] = times + 1
             _forget_oldest(self._met)
             return self.module
-        values = dict(zip(self.symbols, at_hand, strict=True))
+        values = dict(zip(self.symbols, at_hand))  # behind the sizes are gradients
         log(f"compiling the part of {', '.join(node.name for node in self.outputs)} for {values}")
         known, _ = with_sizes(self.module, [], values)
-        self._versions[at_hand] = self.backend(known, _examples([x for x in arguments if isinstance(x, TensorBase)]))
+        self._versions[at_hand] = self.backend(known, examples([x for x in arguments if isinstance(x, TensorBase)]))
         _forget_oldest(self._versions)
         return self._versions[at_hand]
 
@@ -120,17 +135,6 @@ class Part:
 def _forget_oldest(versions: OrderedDict[tuple[int, ...], Any]) -> None:
     if len(versions) > MOST_VERSIONS:
         versions.popitem(last=False)
-
-
-def _examples(arguments: list[TensorBase]) -> list[TensorBase]:
-    """Fakes that look like the arguments, and share memory as they do."""
-    storages: dict[int, Any] = {}
-    examples = []
-    for x in arguments:
-        example = fake_like(x)
-        example.storage = storages.setdefault(id(x.storage.memory), example.storage)
-        examples.append(example)
-    return examples
 
 
 # --- where to cut -----------------------------------------------------------------------------------------------------

@@ -268,7 +268,7 @@ class FrameCompiler:
         inputs = finish_graph(self.output, [variable.node for variable in codegen.graph_outputs.values()])
         if not call_count(self.output.graph):
             return [], None
-        module = LazyGraphModule({}, self.output.graph, class_name=f"Graph_of_{self.name}")
+        module = LazyGraphModule.captured(self.output.graph, f"Graph_of_{self.name}")
         lines = [node.meta["stack"] for node in self.output.graph.nodes if "stack" in node.meta]
         self.region.graph_captured(module)
         compiled = call_backend(self.region.backend, self.output, module, inputs)

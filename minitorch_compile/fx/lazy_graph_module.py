@@ -15,6 +15,7 @@ import copy
 from typing import Any
 
 from minitorch_compile import own_builtins
+from minitorch_compile.fx.graph import Graph
 from minitorch_compile.fx.graph_module import GraphModule
 
 GENERATED = ("code", "forward", "_function", "_line_map")  # what GraphModule.recompile sets
@@ -26,6 +27,12 @@ class LazyGraphModule(GraphModule):
     Like any Python function its code keeps variables until it returns; an `Interpreter` drops a value after its last
     use.
     """
+
+    @classmethod
+    def captured(cls, graph: Graph, name: str) -> LazyGraphModule:
+        """With the graphs that it refers to, such as the branches of a cond: the `val` of nodes that get them."""
+        attributes = {str(node.target): node.meta["val"] for node in graph.find_nodes(op="get_attr")}
+        return cls(attributes, graph, class_name=name)
 
     def recompile(self) -> None:
         """Forgets the code."""

@@ -129,6 +129,10 @@ class DataNumbers(Output):
         node.meta["may_raise"] = True  # int(nan)
         return self._whole(node, Range(-math.inf, math.inf))
 
+    def unknown_whole_number(self, node: Node) -> Value:
+        """The number that a node gives, of which nothing is known."""
+        return self._whole(node, Range(-math.inf, math.inf))
+
     def _whole(self, node: Node, within: Range) -> Value:
         """The number that a node gives, as a symbol."""
         number = node.meta["val"] = self.sizes.env.create_unbacked(within)
@@ -144,9 +148,12 @@ class DataNumbers(Output):
     def _number(self, target: Any, arguments: tuple[Any, ...], seen: Any) -> Node:
         kind = "call_method" if isinstance(target, str) else "call_function"
         node = self.graph.create_node(kind, target, arguments, {})
-        instruction = self.frames[0].current
-        node.meta.update(stack=self.tracer.user_line(), instruction=instruction, val=seen, runs_plainly=True)
+        node.meta.update(self.place(), val=seen, runs_plainly=True)
         return node
+
+    def place(self) -> dict[str, Any]:
+        """What a node keeps of where it was made."""
+        return {"stack": self.tracer.user_line(), "instruction": self.frames[0].current}
 
     # --- what must hold -----------------------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from minitorch_compile.dynamo.guards.guards import About, Guard
 from minitorch_compile.dynamo.guards.source import AttrSource
 from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
 from minitorch_compile.dynamo.variables.tracer import Output
+from minitorch_compile.fx import Node
 from minitorch_compile.tensor.memory.storage import Storage
 from minitorch_compile.tensor.tensor_base import TensorBase
 
@@ -29,6 +30,11 @@ class TensorQuestions(Output):
     def tensor_of(self, fake: TensorBase) -> TensorVariable | None:
         """The tracker of a fake, None if it is not one of the traced program."""
         return self.tensors_by_fake.get(id(fake))
+
+    def tensor_of_node(self, node: Node, fake: TensorBase) -> TensorVariable:
+        """The tracker of a tensor that a node gives, and no call on fakes has made."""
+        made = self.tensors_by_fake[id(fake)] = TensorVariable(node, fake, type(fake))
+        return made
 
     def guard_offset(self, fake: TensorBase) -> None:
         """The program asked where in its memory a tensor begins: all inputs on this memory begin where they did."""

@@ -273,6 +273,18 @@ class Output:
         """What a function makes of such numbers, if it is a whole number."""
         raise NotImplementedError
 
+    def unknown_whole_number(self, node: Node) -> Value:
+        """The number that a node gives, of which nothing is known."""
+        raise NotImplementedError
+
+    def place(self) -> dict[str, Any]:
+        """What a node keeps in its `meta` of where it was made."""
+        raise NotImplementedError
+
+    def is_handled(self) -> bool:
+        """Whether the line being traced stands in a try or with block."""
+        raise NotImplementedError
+
     def plain_node(self, function: Callable[..., Any], args: list[Value], seen: Any) -> Node:
         """A call that runs as it is: arithmetic of such numbers, a comparison. `seen` has the type of the result."""
         raise NotImplementedError
@@ -285,6 +297,10 @@ class Output:
 
     def tensor_of(self, fake: TensorBase) -> TensorVariable | None:
         """The tracker of a fake, None if it is not one of the traced program."""
+        raise NotImplementedError
+
+    def tensor_of_node(self, node: Node, fake: TensorBase) -> TensorVariable:
+        """The tracker of a tensor that a node gives, and no call on fakes has made."""
         raise NotImplementedError
 
     def guard_offset(self, fake: TensorBase) -> None:
