@@ -18,6 +18,7 @@ array([4, 0, 1, 3, 2])
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ STATE = np.dtype([("legacy", LEGACY), ("float_normal", "f4"), ("has_float_normal
 LOW_53 = np.uint64(2**53 - 1)
 WIDE = 2**28  # ranges of integers from so many on are drawn with 64 bits
 LEAST_BLOCK = 16  # normals come in blocks of so many, if there are so many
+PIECE = 2**13  # numbers made at a time, whole blocks: what lies between the words and them stays in the nearest cache
 
 
 class Mt19937:
@@ -105,12 +107,20 @@ def _short_fractions(engine: Mt19937, count: int) -> np.ndarray:
     return (engine.words(count) & np.uint64(0xFFFFFF)).astype(np.float32) * np.float32(2.0**-24)
 
 
+def _pieces(count: int) -> Iterator[slice]:
+    """0 to count, a piece after the other."""
+    for start in range(0, count, PIECE):
+        yield slice(start, min(start + PIECE, count))
+
+
 def uniform(engine: Mt19937, count: int, element: np.dtype, low: float = 0.0, high: float = 1.0) -> np.ndarray:
     """Numbers in [low, high): 24 random bits for float32 and less, 53 for float64."""
     double = element == np.float64
+    draw = fractions if double else _short_fractions
     width, start = (high - low, low) if double else (np.float32(high) - np.float32(low), np.float32(low))
-    drawn = fractions(engine, count) if double else _short_fractions(engine, count)
-    result = rounded_once(drawn, width, start).astype(element)
+    result = np.empty(count, element)
+    for piece in _pieces(count):
+        result[piece] = rounded_once(draw(engine, piece.stop - piece.start), width, start)
     if element.itemsize < 4:  # too few bits for what is just below `high`
         result[result == np.asarray(high).astype(element)] = low
     return result
@@ -122,12 +132,14 @@ def normal(engine: Mt19937, count: int, element: np.dtype, mean: float = 0.0, st
         return normal_one_by_one(engine, count, element, mean, std)
     draw = fractions if element == np.float64 else _short_fractions
     whole = count // LEAST_BLOCK * LEAST_BLOCK
-    drawn = draw(engine, whole if element.itemsize < 4 else count)[:whole]
-    result = np.empty(count, drawn.dtype)
-    result[:whole] = _blocks(drawn, mean, std)
+    result = np.empty(count, element)
+    for piece in _pieces(whole):
+        result[piece] = _blocks(draw(engine, piece.stop - piece.start), mean, std)
     if whole < count:
+        if element.itemsize >= 4:
+            draw(engine, count - whole)  # PyTorch has drawn a number for each place by then, and draws the last 16 anew
         result[-LEAST_BLOCK:] = _blocks(draw(engine, LEAST_BLOCK), mean, std)
-    return result.astype(element)
+    return result
 
 
 def _blocks(drawn: np.ndarray, mean: float, std: float) -> np.ndarray:
