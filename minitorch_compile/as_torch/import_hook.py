@@ -158,7 +158,7 @@ class Alias(Loader):
         if module.__name__ in star_names():
             _give(sys.modules[module.__name__], "__all__", star_names()[module.__name__])
         if module.__name__ == "torch":
-            sys.modules["torch"].__name__ = "torch"  # libraries ask which package they were given
+            _show_as(sys.modules["torch"], "torch")
             _enter_what_is_loaded()
             _bring_along()
 
@@ -186,6 +186,15 @@ class Refused(Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         """Nothing: it is filled already."""
+
+
+def _show_as(package: ModuleType, name: str) -> None:
+    """Gives the package another name, and the classes that show it: libraries ask which package they were given, and
+    whose the tensor is that they got. Programs print its type."""
+    for kind in vars(package).values():
+        if isinstance(kind, type) and kind.__module__ == package.__name__:
+            kind.__module__ = name
+    package.__name__ = name
 
 
 def _give(module: ModuleType, name: str, value: Any) -> None:
@@ -296,7 +305,7 @@ def uninstall() -> None:
             module, name = _given.pop()
             vars(module).pop(name, None)
         package = sys.modules[PACKAGE]
-        package.__name__ = package.__spec__.name  # type: ignore[union-attr]
+        _show_as(package, package.__spec__.name)  # type: ignore[union-attr]
         for name in [*_entered, *(name for name in sys.modules if name.partition(".")[0] in OURS)]:
             del sys.modules[name]
         _entered.clear()

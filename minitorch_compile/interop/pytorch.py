@@ -39,8 +39,9 @@ def to_torch(value: Any) -> Any:
 
 
 def _is_theirs(item: Any) -> bool:
-    """Whether this is a tensor of PyTorch's, without importing it."""
-    return any(f"{kind.__module__}.{kind.__qualname__}" == "torch.Tensor" for kind in type(item).__mro__)
+    """Whether this is a tensor of PyTorch's, without importing it. Ours may have the name of theirs (as_torch)."""
+    names = (f"{kind.__module__}.{kind.__qualname__}" for kind in type(item).__mro__)
+    return "torch.Tensor" in names and not isinstance(item, TensorBase)
 
 
 def _from_theirs(theirs: Any) -> Tensor:

@@ -19,6 +19,7 @@ import builtins
 import enum
 import inspect
 import math
+import sys
 import warnings
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
@@ -58,7 +59,7 @@ NOT_THERE = "Tried to set nonexistent attribute: {}. Did you forget to initializ
 
 def ours(value: Any) -> bool:
     """Whether it is of this package, which needs no leave."""
-    return (getattr(value, "__module__", None) or "").partition(".")[0] == PACKAGE
+    return (getattr(value, "__module__", None) or "").partition(".")[0] in (PACKAGE, sys.modules[PACKAGE].__name__)
 
 
 class Resolution:

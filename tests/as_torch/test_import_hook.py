@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.metadata
+import pickle
 import subprocess
 import sys
 from collections import namedtuple
@@ -13,6 +14,8 @@ from types import ModuleType
 import pytest
 
 from minitorch_compile.as_torch.import_hook import BROUGHT_ALONG, OTHER_PLACES, PACKAGE, installed
+from minitorch_compile.interop.pytorch import from_torch
+from minitorch_compile.jit import resolution
 
 
 def test_no_import_puts_a_module_where_a_function_of_its_name_is():
@@ -48,6 +51,22 @@ def test_libraries_find_torch_among_the_installed_packages():
         assert importlib.metadata.version("torch") == torch.__version__
         assert importlib.metadata.packages_distributions()["torch"][0] == "torch"
         assert "torch" in [distribution.name for distribution in importlib.metadata.distributions()]
+
+
+def test_types_show_whose_they_are():
+    import minitorch_compile as ours
+
+    x = ours.zeros(2)
+    values = (x, x.shape, x.dtype, x.device, x.layout, ours.contiguous_format, ours.finfo(x.dtype))
+    names = ["Tensor", "Size", "dtype", "device", "layout", "memory_format", "finfo"]
+    with installed():
+        import torch
+
+        assert [str(type(value)) for value in values] == [f"<class 'torch.{name}'>" for name in names]
+        assert pickle.loads(pickle.dumps(values[1:6])) == values[1:6]
+        assert from_torch(x) is x  # ours, by whatever name
+        assert resolution.ours(torch.Tensor)
+    assert [str(type(value)) for value in values] == [f"<class 'minitorch_compile.{name}'>" for name in names]
 
 
 def test_modules_below_nn_modules_are_attributes_too():

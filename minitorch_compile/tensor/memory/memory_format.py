@@ -47,7 +47,9 @@ channels_last_3d = memory_format("channels_last_3d", (0, 2, 3, 4, 1))
 
 
 class layout:
-    """How elements are stored. Only `strided` has tensors here; the sparse ones exist to be refused by name."""
+    """How elements are stored: `strided`, or the sparse ways."""
+
+    __module__ = "minitorch_compile"  # as PyTorch shows it
 
     __slots__ = ("name",)
 

@@ -40,6 +40,8 @@ class finfo:
     (1.1920928955078125e-07, 65504.0)
     """
 
+    __module__ = "minitorch_compile"  # as PyTorch shows it
+
     def __init__(self, type: dtype | None = None) -> None:
         element = get_default_dtype() if type is None else _dtype_of(type)
         if not isinstance(element, dtype):
@@ -68,6 +70,8 @@ class finfo:
 
 class iinfo:
     """Limits of an integer dtype: bits, min, max and dtype (a name). TypeError for others."""
+
+    __module__ = "minitorch_compile"  # as PyTorch shows it
 
     def __init__(self, type: dtype) -> None:
         type = _dtype_of(type)
