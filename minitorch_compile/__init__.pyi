@@ -1562,12 +1562,12 @@ def nan_to_num(
     *,
     out: Any = None,
 ) -> Any:
-    """NaN becomes `nan` (0), the infinities `posinf` and `neginf` (the largest and smallest finite numbers)."""
+    """NaN becomes `nan` (0), the infinities `posinf` and `neginf` (the largest and smallest finite numbers), in both parts of complex numbers."""
 
 def nan_to_num_(
     input: Tensor, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None
 ) -> Any:
-    """NaN becomes `nan` (0), the infinities `posinf` and `neginf` (the largest and smallest finite numbers)."""
+    """NaN becomes `nan` (0), the infinities `posinf` and `neginf` (the largest and smallest finite numbers), in both parts of complex numbers."""
 
 def nanmean(
     input: Tensor,

@@ -3,8 +3,10 @@
     python -m benchmarks.cuda_device                      every part: some minutes
     python -m benchmarks.cuda_device overhead gpt_curve   these parts; of the others the page keeps what was seen before
     python -m benchmarks.cuda_device --page               only writes the page again
+    python -m benchmarks.cuda_device --commit 1a2b3c4d --seen out/seen.json    in a copy of that commit without .git
 
-What was seen lies in `seen.json`, the page beside it is `README.md`. Each part runs in processes of its own.
+What was seen lies in `seen.json`, the page beside it is `README.md`. Each part runs in processes of its own, and is
+written down when it ends. The sheets and the programs of tests/models share out the machine's cores and GPUs.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
@@ -24,7 +27,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.cuda_device.page import page
+from benchmarks.cuda_device.page import SCORES, page
+from tests.cuda.shared_gpus import environment_of
 
 HERE = Path(__file__).parent
 SEEN = HERE / "seen.json"
@@ -51,7 +55,7 @@ def kept(module: str, *arguments: str, **environment: str) -> Any:
 
 
 def commit() -> str:
-    """The commit that is run, with a + if files were changed since; "" outside a repository."""
+    """The commit that is run, with a + if files were changed since; "" in a copy that is no repository."""
 
     def asked(*words: str) -> str:
         done = subprocess.run(["git", "-C", str(HERE), *words], capture_output=True, text=True)
@@ -95,7 +99,10 @@ def compilations(given: argparse.Namespace) -> list[Any]:
 
 
 def gpt_curve(given: argparse.Namespace) -> dict[str, Any]:
-    return {name: kept("benchmarks.cuda_device.gpt_curve", "--library", name) for name in LIBRARIES}
+    """Of either library; and of PyTorch with other kernels for attention, which says how far roundings alone lead."""
+    program = "benchmarks.cuda_device.gpt_curve"
+    curves = {name: kept(program, "--library", name) for name in LIBRARIES}
+    return {**curves, SCORES: kept(program, "--library", "torch", "--scores")}
 
 
 def functions(given: argparse.Namespace) -> dict[str, Any]:
@@ -123,7 +130,7 @@ def allocator(given: argparse.Namespace) -> dict[str, str]:
 
 
 def sheets(given: argparse.Namespace) -> Any:
-    """Together with what was compared before from other first calls: those of a number come once."""
+    """All of them, or those that `--first` and `--every` choose."""
     numbers = {"--first": given.first, "--every": given.every, "--jobs": given.jobs, "--seconds": given.seconds}
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "out.json"
@@ -136,7 +143,10 @@ def models(given: argparse.Namespace) -> dict[str, Any]:
     """All programs of tests/models, a share for each process."""
     shares = [f"{share}/{given.jobs}" for share in range(1, given.jobs + 1)]
     command = [sys.executable, "-W", "ignore", "-m", "tests.cuda.models", "--share"]
-    running = [subprocess.Popen([*command, share], stdout=subprocess.PIPE, text=True) for share in shares]
+    running = [
+        subprocess.Popen([*command, share], env=environment_of(job), stdout=subprocess.PIPE, text=True)
+        for job, share in enumerate(shares)
+    ]
     texts = [process.communicate()[0] for process in running]
     print("".join(texts), flush=True)
     lines = [re.match(r"^(\w+) +[\d.]+ s  (.+)$", line) for text in texts for line in text.splitlines()]
@@ -154,23 +164,26 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", choices=[*PARTS, []])
     parser.add_argument("--page", action="store_true", help="run nothing")
-    parser.add_argument("--jobs", type=int, default=min(12, os.cpu_count() or 1), help="processes at a time")
-    parser.add_argument("--first", type=int, default=4, help="the first call of the sheets")
-    parser.add_argument("--every", type=int, default=9, help="one in so many of them")
-    parser.add_argument("--seconds", type=float, default=240, help="for the sheets")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes at a time")
+    parser.add_argument("--first", type=int, default=0, help="the first call of the sheets")
+    parser.add_argument("--every", type=int, default=1, help="one in so many of them")
+    parser.add_argument("--seconds", type=float, default=400, help="for the sheets")
+    parser.add_argument("--seen", type=Path, default=SEEN, help="the file of what was seen")
+    parser.add_argument("--commit", help="of the tree that is run, where no repository says it")
     given = parser.parse_args()
-    seen: dict[str, Any] = json.loads(SEEN.read_text()) if SEEN.exists() else {}
+    seen: dict[str, Any] = json.loads(given.seen.read_text()) if given.seen.exists() else {}
     failed = 0
     for name in [] if given.page else given.parts or PARTS:
         try:
-            today = f"{datetime.datetime.now():%d %B %Y}"
-            seen[name] = {"at": today, "commit": commit(), "is": PARTS[name](given)}
+            began, today = time.monotonic(), f"{datetime.datetime.now():%d %B %Y}"
+            seen[name] = {"at": today, "commit": given.commit or commit(), "is": PARTS[name](given)}
+            print(f"=== {name}: {time.monotonic() - began:.0f} s", flush=True)
         except (RuntimeError, OSError, ValueError, subprocess.SubprocessError) as error:  # the others still run
             print(f"=== {name}: {type(error).__name__}: {error}", flush=True)
             failed += 1
         else:
-            SEEN.write_text(json.dumps(seen, indent=1) + "\n")
-    (HERE / "README.md").write_text(page(seen))
+            given.seen.write_text(json.dumps(seen, indent=1) + "\n")
+    given.seen.with_name("README.md").write_text(page(seen))
     return failed
 
 

@@ -3,7 +3,8 @@
     python -m benchmarks.cuda_device.gpt_curve --library torch --out torch.json
 
 Twelve layers, 768 wide, on 8 sequences of 1,024 tokens: GPT-2's small size. Weights and batches are drawn by NumPy, so
-both libraries begin alike and see the same. Prints the losses, the seconds of the last step and the most memory.
+both libraries begin alike and see the same. With `--scores` attention has other kernels, which round elsewhere. Prints
+the losses, the seconds of the last step and the most memory.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import json
 import math
 import time
 import zlib
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -121,10 +123,13 @@ def main() -> None:
     parser.add_argument("--library", default="minitorch_compile", choices=["torch", "minitorch_compile"])
     parser.add_argument("--steps", type=int, default=50)
     parser.add_argument("--size", default="{}", help='another size, as {"layers": 1, "width": 16}')
+    parser.add_argument("--scores", action="store_true", help="attention by a matrix of scores")
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
     torch = importlib.import_module(given.library)
-    result = curve(torch, Size(**json.loads(given.size)), given.steps)
+    attention = importlib.import_module(f"{given.library}.nn.attention")
+    with attention.sdpa_kernel(attention.SDPBackend.MATH) if given.scores else nullcontext():
+        result = curve(torch, Size(**json.loads(given.size)), given.steps)
     print(f"last step {result['seconds'][-1]:.3f} s, most memory {result['bytes'] / 2**30:.1f} GiB")
     if given.out:
         given.out.write_text(json.dumps(result))

@@ -102,6 +102,12 @@ def refuses_if(op: Op, reason_of: Callable[[Sequence[Any]], str | None]) -> None
     _partial_refusals[op] = reason_of
 
 
+def complex_numbers_have_no_order(bound: Sequence[Any]) -> str | None:
+    """A reason for ops that compare elements, which their kernels in main memory do part by part."""
+    is_complex = any(getattr(getattr(x, "dtype", None), "is_complex", False) for x in bound)
+    return "kernels put no complex numbers in order" if is_complex else None
+
+
 def refusal_of_call(op: Op, bound: Sequence[Any]) -> str | None:
     """Why this call, given by all parameters of the op, can't be decomposed, if it can't."""
     return _partial_refusals[op](bound) if op in _partial_refusals else refusal_of(op)

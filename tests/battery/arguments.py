@@ -17,6 +17,7 @@ Library = Any  # torch, or a package with its names
 
 LAYOUTS = ("contiguous", "transposed", "every second", "offset", "expanded")
 ELEMENTS = ("float32", "float64", "int64", "uint8", "bool", "float16")
+ALL_ELEMENTS = (*ELEMENTS, "bfloat16", "int32", "int16", "int8", "complex64", "complex128")
 
 
 @dataclass
@@ -60,7 +61,8 @@ class Arguments:
     def special(self) -> Any:
         """Signed zeros, infinities, NaN and a few ordinary numbers. Never requires grad."""
         values = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 0.5, -2.5, 3.5]
-        return self._tensor(np.asarray(values).astype(self._dtype(default_integer=False)))
+        element = self._dtype()
+        return self._tensor(np.asarray(values).astype(element if element.kind in "fc" else np.float32))
 
     def square(self, n: int, *batch: int) -> Any:
         """Well-conditioned matrices."""
@@ -91,18 +93,20 @@ class Arguments:
         self.count += 1
         return np.random.default_rng([self.count, *sizes])
 
-    def _dtype(self, default_integer: bool = True) -> Any:
-        floating = self.element.startswith("float")
-        return np.dtype(self.element if floating or default_integer else "float32")
+    def _dtype(self) -> np.dtype[Any]:
+        """What the numbers are made in; those of bfloat16, which NumPy hasn't, in float32."""
+        return np.dtype("float32" if self.element == "bfloat16" else self.element)
 
     def _variable(self, values: Any, smallest: int | None = None) -> Any:
-        element = self._dtype()
+        element, values = self._dtype(), np.asarray(values)
         if element.kind in "iu":
             values = np.abs(np.rint(values)) if element.kind == "u" else np.rint(values)
             values = values if smallest is None else np.maximum(values, smallest)
         if element.kind == "b":
-            values = np.asarray(values) > 0.3
-        return self._tensor(np.asarray(values).astype(element), grad=self.requires_grad)
+            values = values > 0.3
+        if element.kind == "c":
+            values = values + 1j * np.flip(values)
+        return self._tensor(values.astype(element), grad=self.requires_grad)
 
     def _tensor(self, values: np.ndarray, grad: bool = False) -> Any:
         tensor = self._laid_out(np.asarray(values))
@@ -115,7 +119,7 @@ class Arguments:
 
     def _laid_out(self, values: np.ndarray) -> Any:
         """A tensor with these values, whose elements lie in memory as the layout says."""
-        of = self.library.from_numpy
+        of = self._of
         if self.layout == "transposed" and values.ndim >= 2:
             order = tuple(range(values.ndim))[::-1]
             return of(np.ascontiguousarray(values.transpose(order))).permute(order)
@@ -127,3 +131,11 @@ class Arguments:
             row = of(np.ascontiguousarray(values[:1]))
             return row.expand(values.shape)
         return of(np.array(values, order="C"))
+
+    def _of(self, values: np.ndarray) -> Any:
+        """NumPy's elements as a tensor's, of bfloat16 if that is the element type."""
+        if self.element == "bfloat16" and values.dtype == np.float32:
+            bits = values.view(np.uint32)
+            nearest = np.where(np.isnan(values), 0x7FC0, (bits + 0x7FFF + (bits >> 16 & 1)) >> 16)  # ties to even
+            return self.library.from_numpy(nearest.astype(np.uint16).view(np.int16)).view(self.library.bfloat16)
+        return self.library.from_numpy(values)

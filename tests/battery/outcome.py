@@ -49,9 +49,14 @@ def evaluate(text: str, arguments: Arguments) -> Outcome:
 
 def part_of(x: Any) -> Part:
     """A tensor as NumPy sees it; a fake one without values."""
-    known = not getattr(x, "is_fake", False) and str(x.dtype) not in ("torch.bfloat16", "torch.complex32")
-    values = np.array(x.detach().resolve_conj().numpy(force=True)) if known else None
-    return Part(str(x.dtype), tuple(x.shape), tuple(x.stride()), values)
+    known = not getattr(x, "is_fake", False) and str(x.dtype) != "torch.complex32"
+    return Part(str(x.dtype), tuple(x.shape), tuple(x.stride()), values_of(x) if known else None)
+
+
+def values_of(x: Any) -> np.ndarray:
+    """A copy of a tensor's elements; those of bfloat16, which NumPy hasn't, in float32."""
+    x = x.detach().resolve_conj()
+    return np.array((x.float() if str(x.dtype) == "torch.bfloat16" else x).numpy(force=True))
 
 
 def _leaves(value: Any) -> Any:
@@ -76,4 +81,4 @@ def _gradients(tensors: list[Any], arguments: Arguments) -> tuple[np.ndarray | N
         weights = torch.from_numpy(np.cos(np.arange(x.numel())).reshape(tuple(x.shape))).to(x)
         total = total + (x * weights).sum()
     total.backward()
-    return tuple(None if x.grad is None else np.array(x.grad.resolve_conj().numpy(force=True)) for x in arguments.made)
+    return tuple(None if x.grad is None else values_of(x.grad) for x in arguments.made)

@@ -2,9 +2,10 @@
 
     python -m tests.cuda.peer_sheets --every 9 --first 4 --jobs 12 --seconds 200
 
-Each call is evaluated by either library in processes of its own, on the same numbers: with gradients, or of one of the
-dtypes, where the sheet asks for them. Sizes, strides, dtypes and classes of errors have to be the same, and values
-within the bounds of `same`: sums in another order. Other differences have a reason in `EXPLAINED`, or count.
+Each call is evaluated by either library in processes of its own, on the same numbers: with and without gradients and in
+all dtypes, where the sheet asks for them. Sizes, strides, dtypes and classes of errors have to be the same, and values
+within the bounds of `same`: sums in another order. Other differences have a reason in `explained.py`, or count. The
+processes share out all GPUs that there are.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import tempfile
 import time
 import warnings
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,56 +30,18 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.explained import reason_for
-from tests.battery.arguments import ELEMENTS, Arguments
+from tests.battery.arguments import ALL_ELEMENTS, Arguments
 from tests.battery.outcome import Part, evaluate
 from tests.battery.sheet import Call
-from tests.cuda.sheets import ROUNDING, cases, near
+from tests.cuda.explained import explanation
+from tests.cuda.shared_gpus import environment_of
+from tests.cuda.sheets import ROUNDING, cases, dtypes, near
 
+CUDA = "cuda"
 LIBRARIES = ("torch", "minitorch_compile")
+EXACT = ("float64", "complex128", "int64", "int32", "int16", "int8", "uint8", "bool")
+AT_A_TIME = 50  # calls that a process takes: neighbours ask for the same kernels
 GPU_IS_LOST = 3  # what a process ends with after an error that PyTorch's CUDA context doesn't survive
-
-# What differs for a reason: a pattern for the call, one for the difference, the reason.
-EXPLAINED: list[tuple[str, str, str]] = [
-    (
-        "logsigmoid|fft|linalg|svd|ormqr|scaled_dot_product_attention|multi_head_attention",
-        "^strides",
-        "the layout is that of PyTorch's CPU kernel, which its CUDA kernel or library doesn't share",
-    ),
-    (r"(scatter_?|put_?|index_copy_?)\(", "^values", "indices occur twice, and which of the values stays is not said"),
-    (
-        "",
-        "not implemented for|not supported on CUDA|is not currently supported|Could not run",
-        "PyTorch's CUDA has no such kernel",
-    ),
-    ("", "derivative for .* is not implemented", "this PyTorch has no derivative of it"),
-    ("", "view size is not compatible", "a copy is made where PyTorch's implementation can't"),
-    ("softsign|abs", "here NotImplementedError: abs", "PyTorch's CUDA has abs of bools, its CPU, as here, has not"),
-    (
-        r"embedding\(.*max_norm",
-        "^values",
-        "PyTorch's CUDA kernel reads a row as if it lay together: its CPU's values are ours",
-    ),
-    ("polygamma", "^values", "PyTorch's CUDA kernel sums a series to 1e-9 of float64"),
-    (
-        "rnn|lstm|gru",
-        "cudnn RNN backward can only be called in training mode",
-        "no mode is in the way of a gradient here",
-    ),
-    ("linalg", "^_LinAlgError.*here LinAlgError", "each package has its own LinAlgError, a RuntimeError"),
-    (
-        "rrelu|logcumsumexp",
-        "here NotImplementedError",
-        "of integers without an element: there is nothing to compute",
-    ),
-    ("ldexp", "^strides", "PyTorch's powers of two lie in an order that depends on the dtype, ours in one"),
-    ("histc", "here NotImplementedError", "PyTorch's CUDA counts integers, its CPU, as here, doesn't"),
-    ("histc", "HalfTensor is not supported", "PyTorch's CUDA has no such kernel"),
-    ("hardswish", "^values", "PyTorch's CUDA kernel multiplies by a sixth of float32, also in float64: 3e-8"),
-    (r"\.to\(.cpu., .*True", "^values", "the call doesn't wait for its copy, and the sheet doesn't either"),
-    ("_copy", "does not support automatic differentiation", "PyTorch has no derivative under this name"),
-    ("sort|topk|median|mode", "^values", "which of equal elements comes first (0.0 and -0.0 are equal) is not said"),
-]
 
 
 @dataclass(frozen=True)
@@ -94,44 +58,83 @@ class Came:
 Case = tuple[Call, str, bool, str]  # with its layout, whether gradients are wanted, and the dtype of its tensors
 
 
+def is_turn_of(layout: str, place: int, call: Call) -> bool:
+    """Whether a call is tried in this layout: in one of the two, if there are two."""
+    return "layouts" not in call.vary or (layout == "transposed") == (place // 4 % 2 == 0)
+
+
 def chosen(first: int, every: int) -> list[tuple[int, Case]]:
-    """One in so many calls, with their numbers. Where a sheet asks for dtypes, they take turns."""
-    found = []
-    for number, (call, layout, gradients) in itertools.islice(enumerate(cases([])), first, None, every):
-        varies = "elements" in call.vary and not gradients
-        found.append((number, (call, layout, gradients, ELEMENTS[number % len(ELEMENTS)] if varies else "float32")))
-    return found
-
-
-def on_gpu(torch: Any, call: Call, layout: str, gradients: bool, element: str) -> Came:
-    """What comes of a call with its tensors on the GPU."""
-    torch.manual_seed(0)
-    with torch.device("cuda"):
-        arguments = Arguments(torch, layout, element, gradients, make=lambda x: x.to("cuda"))
-        outcome = evaluate(call.text, arguments)
-    if outcome.error is not None:
-        return Came(errors=tuple(c.__name__ for c in type(outcome.error).__mro__), text=str(outcome.error)[:300])
-    return Came(outcome.parts, outcome.numbers, outcome.gradients)
+    """One in so many calls, with their numbers: dtype by dtype, so that neighbours have kernels in common. In float32
+    each in all its layouts, in other dtypes in one of them."""
+    tried = list(cases([]))
+    found = (
+        (call, layout, gradients, element)
+        for element in ALL_ELEMENTS
+        for place, (call, layout, gradients) in enumerate(tried)
+        if element in dtypes(call, gradients) and (element == "float32" or is_turn_of(layout, place, call))
+    )
+    return list(itertools.islice(enumerate(found), first, None, every))
 
 
 # --------------------------------------------------------------------------------------------------- one process
 
 
-def work(library: str, first: int, every: int, seconds: float, out: Path) -> int:
+def came_of(torch: Any, device: str, case: Case) -> Came:
+    """What comes of a call with its tensors on that device."""
+    call, layout, gradients, element = case
+    torch.manual_seed(0)
+    try:
+        with torch.device(device):
+            arguments = Arguments(torch, layout, element, gradients, make=lambda x: x.to(device))
+            outcome = evaluate(call.text, arguments)
+        if device == CUDA:
+            torch.cuda.synchronize()
+    except Exception as error:  # PyTorch's kernels raise when somebody waits for them
+        return Came(errors=("IndexError", "RuntimeError"), text=str(error)[:300])
+    if outcome.error is not None:
+        return Came(errors=tuple(c.__name__ for c in type(outcome.error).__mro__), text=str(outcome.error)[:300])
+    return Came(outcome.parts, outcome.numbers, outcome.gradients)
+
+
+def theirs_of(torch: Any, device: str, case: Case) -> Came:
+    """What comes of a call in PyTorch. An index that its CPU refuses would be the end of its CUDA process: then the
+    CPU's error counts."""
+    if device == CUDA:
+        on_cpu = came_of(torch, "cpu", case)
+        if on_cpu.errors and re.search("out of (range|bounds)", on_cpu.text):
+            return on_cpu
+    return came_of(torch, device, case)
+
+
+def claimed(folder: Path, library: str, job: int, count: int) -> Iterator[range]:
+    """Stretches of so many calls that no other process works on, one after another; this job's own again, too."""
+    for begin in range(0, count, AT_A_TIME):
+        claim = folder / f"{library}.{begin}"
+        try:
+            with claim.open("x") as file:
+                file.write(str(job))
+        except FileExistsError:
+            if claim.read_text() != str(job):
+                continue
+        yield range(begin, min(count, begin + AT_A_TIME))
+
+
+def work(given: argparse.Namespace) -> int:
     """Evaluates calls, and appends what came of each to a file; goes on behind what is there already."""
+    library, out, end = given.worker, given.out, time.monotonic() + given.seconds
     torch = importlib.import_module(library)
     torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False
     warnings.simplefilter("ignore")
-    done, end = len(read(out)), time.monotonic() + seconds
+    evaluated = theirs_of if library == "torch" else came_of
+    todo, done = chosen(given.first, given.every), {number for number, _ in read(out)}
     with out.open("ab") as file:
-        for number, case in chosen(first, every)[done:]:
+        for place in itertools.chain.from_iterable(claimed(out.parent, library, given.job, len(todo))):
+            number, case = todo[place]
+            if number in done:
+                continue
             if time.monotonic() > end:
                 break
-            try:
-                came = on_gpu(torch, *case)
-                torch.cuda.synchronize()
-            except Exception as error:  # PyTorch's kernels raise when somebody waits for them
-                came = Came(errors=("IndexError", "RuntimeError"), text=str(error)[:300])
+            came = evaluated(torch, given.device, case)
             pickle.dump((number, came), file)
             file.flush()
             if "device-side assert" in came.text or "illegal memory access" in came.text:
@@ -154,32 +157,31 @@ def read(file: Path) -> list[tuple[int, Came]]:
 # --------------------------------------------------------------------------------------------------- all of them
 
 
-def run_all(library: str, first: int, every: int, jobs: int, seconds: float, folder: Path) -> dict[int, Came]:
-    """What a library makes of the calls, each process taking every so many of them."""
+def run_all(library: str, given: argparse.Namespace, seconds: float, folder: Path) -> dict[int, Came]:
+    """What a library makes of the calls, which the processes share out among themselves."""
     end = time.monotonic() + seconds
-    files = [folder / f"{library}-{job}" for job in range(jobs)]
-    running = {job: start(library, first + job * every, every * jobs, seconds, files[job]) for job in range(jobs)}
+    running = {job: start(library, given, job, seconds, folder) for job in range(given.jobs)}
     while running:
         for job, process in list(running.items()):
             with suppress(subprocess.TimeoutExpired):
-                process.wait(0.2)
+                process.wait(0.2 / len(running))
                 del running[job]
                 if process.returncode == GPU_IS_LOST:
-                    left = end - time.monotonic()
-                    running[job] = start(library, first + job * every, every * jobs, left, files[job])
+                    running[job] = start(library, given, job, end - time.monotonic(), folder)
                 elif process.returncode:
                     print(f"{library}, process {job}: ended with {process.returncode}", flush=True)
-    return dict(entry for file in files for entry in read(file))
+    return dict(entry for job in range(given.jobs) for entry in read(folder / f"{library}-{job}"))
 
 
-def start(library: str, first: int, every: int, seconds: float, out: Path) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "tests.cuda.peer_sheets", "--worker", library, "--out", str(out)]
-    numbers = {"--first": first, "--every": every, "--seconds": seconds}
-    return subprocess.Popen(command + [str(word) for pair in numbers.items() for word in pair])
+def start(library: str, given: argparse.Namespace, job: int, seconds: float, folder: Path) -> subprocess.Popen[bytes]:
+    words = {"--worker": library, "--out": folder / f"{library}-{job}", "--job": job, "--seconds": seconds}
+    words |= {"--first": given.first, "--every": given.every, "--device": given.device}
+    command = [sys.executable, "-m", "tests.cuda.peer_sheets", *(str(word) for pair in words.items() for word in pair)]
+    return subprocess.Popen(command, env=environment_of(job))
 
 
-def difference(theirs: Came, ours: Came, random: bool) -> str | None:
-    """The first thing in which PyTorch's outcome differs from ours, in words."""
+def difference(theirs: Came, ours: Came, call: Call, element: str = "float32") -> str | None:
+    """The first thing in which PyTorch's outcome differs from ours, in words; `element` is the dtype of the call."""
     if theirs.errors or ours.errors:
         alike = bool(theirs.errors and ours.errors) and (
             theirs.errors[0] in ours.errors or ours.errors[0] in theirs.errors
@@ -188,73 +190,76 @@ def difference(theirs: Came, ours: Came, random: bool) -> str | None:
         return None if alike else f"{said[0]}, here {said[1]}"
     if len(theirs.parts) != len(ours.parts):
         return f"{len(theirs.parts)} tensors, here {len(ours.parts)}"
+    # What is computed in between is of the call's dtype, or of one that it asks for.
+    unit, is_exact = ROUNDING.get(element, 0.0), element in EXACT and "float32" not in call.text
     for expected, came in zip(theirs.parts, ours.parts, strict=True):
         for what in ("dtype", "sizes", *(["strides"] if 0 not in expected.sizes else [])):
             if getattr(expected, what) != getattr(came, what):
                 return f"{what} {getattr(expected, what)}, here {getattr(came, what)}"
-        if not (random or same(expected.values, came.values)):
+        of_part = max(unit, ROUNDING.get(expected.dtype, 0.0))
+        if not (call.random or same(expected.values, came.values, of_part, is_exact)):
             return f"values {short(expected.values)}, here {short(came.values)}"
-    if theirs.numbers != ours.numbers and not random:
+    if call.random:
+        return None
+    if theirs.numbers != ours.numbers:
         return f"{theirs.numbers}, here {ours.numbers}"
-    if random or not (theirs.gradients and ours.gradients):
+    return gradient_difference(theirs, ours, unit, is_exact)
+
+
+def gradient_difference(theirs: Came, ours: Came, unit: float, is_exact: bool) -> str | None:
+    if not (theirs.gradients and ours.gradients):
         return None
     for position, (wanted, got) in enumerate(zip(theirs.gradients, ours.gradients, strict=True)):
         present = wanted if got is None else got
         if (wanted is None or got is None) and (present is None or not np.any(present)):
             continue  # PyTorch may give zeros where another formula gives no gradient at all
-        if not same(wanted, got):
+        if not same(wanted, got, unit, is_exact):
             return f"gradient {position}: {short(wanted)}, here {short(got)}"
     return None
 
 
-def same(wanted: np.ndarray | None, got: np.ndarray | None) -> bool:
-    """Within 1e-5 of each element, or 4e-6 of the largest; of float64 within 1e-10 of the largest, of float16 some of
-    its units."""
-    if wanted is not None and got is not None and wanted.dtype in (np.float64, np.complex128):
+def same(wanted: np.ndarray | None, got: np.ndarray | None, unit: float = 0.0, is_exact: bool = False) -> bool:
+    """Within 1e-5 of each element, or 4e-6 of the largest; if `is_exact`, of float64 within 1e-10 of the largest; of a
+    dtype whose neighbouring numbers are a `unit` apart, within four of each or two of the largest."""
+    if wanted is not None and got is not None and wanted.dtype in (np.float64, np.complex128) and is_exact:
         finite = np.abs(wanted[np.isfinite(wanted)])
         largest = max(1.0, float(finite.max())) if finite.size else 1.0
         return wanted.shape == got.shape and bool(np.allclose(got, wanted, 1e-10, 1e-10 * largest, equal_nan=True))
-    return near(wanted, got, ROUNDING["float16"] if wanted is not None and wanted.dtype == np.float16 else 0.0)
+    return near(wanted, got, unit)
 
 
 def short(values: np.ndarray | None) -> str:
     return "None" if values is None else np.array2string(values.ravel()[:4], precision=6)
 
 
-def explanation(call: Call, layout: str, gradients: bool, element: str, found: str) -> str | None:
-    for of_call, of_difference, reason in EXPLAINED:
-        if re.search(of_call, call.text) and re.search(of_difference, found):
-            return reason
-    variation = f"{layout} {element} {'with gradients' if gradients else ''}"
-    return reason_for(call.text, variation, found)
-
-
-def compare(first: int, every: int, jobs: int, seconds: float) -> dict[str, Any]:
+def compare(given: argparse.Namespace) -> dict[str, Any]:
     """The figures, and every difference with its reason, or without one."""
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        began = time.monotonic()
-        theirs = run_all("torch", first, every, jobs, seconds / 2, folder)
+        folder, began = Path(name), time.monotonic()
+        theirs = run_all("torch", given, given.seconds / 2, folder)
         print(f"{len(theirs)} calls by PyTorch in {time.monotonic() - began:.0f} s", flush=True)
-        ours = run_all("minitorch_compile", first, every, jobs, seconds - (time.monotonic() - began), folder)
+        ours = run_all("minitorch_compile", given, given.seconds - (time.monotonic() - began), folder)
+        print(f"{len(ours)} calls here, {time.monotonic() - began:.0f} s in all", flush=True)
         host: dict[str, str] = {}
         for file in folder.glob("*.host"):
             host |= json.loads(file.read_text())
-    counts, told = Counter[str](), []
-    for number, (call, layout, gradients, element) in chosen(first, every):
+    counts, elements, told = Counter[str](), Counter[str](), []
+    for number, (call, layout, gradients, element) in chosen(given.first, given.every):
         if number not in theirs or number not in ours:
             counts["not reached"] += 1
             continue
         counts["compared"] += 1
         counts["with gradients"] += gradients
-        counts["of other dtypes"] += element != "float32"
-        found = difference(theirs[number], ours[number], call.random)
+        elements[element] += 1
+        found = difference(theirs[number], ours[number], call, element)
         if found is not None:
-            reason = explanation(call, layout, gradients, element, found)
+            reason = explanation(call.text, f"{layout} {element} {'with gradients' if gradients else ''}", found)
             counts["explained" if reason else "unexplained"] += 1
             told.append({"call": f"{call.sheet}: {call.text} ({layout}, {element}, gradients={gradients})",
                          "difference": found, "reason": reason})  # fmt: skip
-    return {"first": first, "every": every, **counts, "differences": told, "in main memory": host}
+    by_element = {f"of {name}": count for name, count in elements.items()}
+    numbers = {"first": given.first, "every": given.every, **counts, **by_element}
+    return {**numbers, "differences": told, "in main memory": host}
 
 
 def options() -> argparse.Namespace:
@@ -263,7 +268,9 @@ def options() -> argparse.Namespace:
     parser.add_argument("--first", type=int, default=4, help="the number of the first call")
     parser.add_argument("--jobs", type=int, default=8, help="processes at a time")
     parser.add_argument("--seconds", type=float, default=200)
+    parser.add_argument("--device", default=CUDA, choices=[CUDA, "cpu"], help="the same on the CPU, without a GPU")
     parser.add_argument("--worker", choices=LIBRARIES, help=argparse.SUPPRESS)
+    parser.add_argument("--job", type=int, default=0, help=argparse.SUPPRESS)
     parser.add_argument("--out", type=Path, help="a JSON file with the figures and all differences")
     return parser.parse_args()
 
@@ -271,8 +278,8 @@ def options() -> argparse.Namespace:
 def main() -> int:
     given = options()
     if given.worker:
-        return work(given.worker, given.first, given.every, given.seconds, given.out)
-    figures = compare(given.first, given.every, given.jobs, given.seconds)
+        return work(given)
+    figures = compare(given)
     for row in figures["differences"]:
         print(f"{row['call']}\n    {row['difference']}\n    {row['reason'] or 'UNEXPLAINED'}")
     print({name: figure for name, figure in figures.items() if name not in ("differences", "in main memory")})

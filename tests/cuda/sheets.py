@@ -20,15 +20,29 @@ import numpy as np
 import minitorch_compile as torch
 from minitorch_compile.cuda.runtime import using
 from minitorch_compile.cuda_runtime.fake_driver import FakeDriver
-from tests.battery.arguments import Arguments
+from tests.battery.arguments import ALL_ELEMENTS, Arguments
 from tests.battery.outcome import Outcome, Part, evaluate
 from tests.battery.sheet import FOLDER, Call, calls_of
 
-ROUNDING = {"float16": 2.0**-10, "bfloat16": 2.0**-7}  # how far apart neighbouring numbers are
+# How far apart neighbouring numbers are, beside themselves.
+ROUNDING = {"float16": 2.0**-10, "bfloat16": 2.0**-7, "torch.float16": 2.0**-10, "torch.bfloat16": 2.0**-7}
 
 CPU_ALONE = ("torch.histogram(",)  # what PyTorch refuses on a GPU, and so is refused here
 # What says itself where a tensor is.
 ABOUT_DEVICES = ("get_device", ".device", "is_cuda", "is_cpu", ".type()")
+
+
+FLOATS = ("float32", "float64", "float16", "bfloat16")
+DRAWN = re.compile(r"\b(f|pos|unit|distinct|special|square|definite)\(")  # the words of a sheet that have the dtype
+
+
+def dtypes(call: Call, gradients: bool) -> tuple[str, ...]:
+    """Those in which a call is tried: all where its sheet asks for them, else the floating ones."""
+    if not DRAWN.search(call.text):
+        return ("float32",)
+    if "elements" in call.vary:
+        return (*FLOATS, "complex64", "complex128") if gradients else ALL_ELEMENTS
+    return FLOATS
 
 
 def cases(sheets: list[str], every: int = 1) -> Iterator[tuple[Call, str, bool]]:
@@ -43,8 +57,18 @@ def cases(sheets: list[str], every: int = 1) -> Iterator[tuple[Call, str, bool]]
                         yield call, layout, gradients
 
 
+def in_turns(sheets: list[str], every: int, element: str | None = None) -> Iterator[tuple[Call, str, bool, str]]:
+    """One in so many cases: in that dtype where its sheet asks for it, or each in the next of its dtypes."""
+    for number, (call, layout, gradients) in enumerate(cases(sheets, every)):
+        among = dtypes(call, gradients)
+        if element is None:
+            yield call, layout, gradients, among[number % len(among)]
+        elif element in among:
+            yield call, layout, gradients, element
+
+
 def difference(call: Call, layout: str, gradients: bool, element: str = "float32") -> str | None:
-    """What is not the same on the GPU, in words. `element` is the dtype of the sheets' floats."""
+    """What is not the same on the GPU, in words. `element` is the dtype of the sheet's numbers."""
     if any(word in call.text for word in CPU_ALONE):
         return None
     here = evaluated(call, layout, gradients, None, element)
@@ -55,18 +79,17 @@ def difference(call: Call, layout: str, gradients: bool, element: str = "float32
         return f"{list(map(layout_of, here.parts))} here, {list(map(layout_of, there.parts))} there"
     if here.numbers != there.numbers and not any(word in call.text for word in ABOUT_DEVICES):
         return f"{here.numbers} here, {there.numbers} there"
-    pairs = [(a.values, b.values) for a, b in zip(here.parts, there.parts)]
-    pairs += zip(here.gradients, there.gradients, strict=True)
     unit = ROUNDING.get(element, 0.0)
-    return None if call.random or all(near(a, b, unit) for a, b in pairs) else f"values: {pairs}"
+    pairs = [(a.values, b.values, max(unit, ROUNDING.get(a.dtype, 0.0))) for a, b in zip(here.parts, there.parts)]
+    pairs += [(a, b, unit) for a, b in zip(here.gradients, there.gradients, strict=True)]
+    return None if call.random or all(near(*pair) for pair in pairs) else f"values: {pairs}"
 
 
 def evaluated(call: Call, layout: str, gradients: bool, where: str | None, element: str = "float32") -> Outcome:
     torch.manual_seed(0)
     with nullcontext() if where is None else torch.device(where):
-        dtype = getattr(torch, element)
-        make = lambda x: x.to(where, dtype if x.dtype is torch.float32 else x.dtype)
-        return evaluate(call.text, Arguments(torch, layout, requires_grad=gradients, make=make))
+        make = None if where is None else lambda x: x.to(where)
+        return evaluate(call.text, Arguments(torch, layout, element, gradients, make))
 
 
 def layout_of(part: Part) -> tuple[Any, ...]:
@@ -89,21 +112,22 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="The call sheets on a GPU beside the CPU.")
     parser.add_argument("sheets", nargs="*")
     parser.add_argument("--every", type=int, default=1)
-    parser.add_argument("--element", default="float32", help="the dtype of the sheets' floats")
+    parser.add_argument("--element", help="the dtype of the sheets' numbers; without it all dtypes take turns")
     parser.add_argument("--like", default="", help="calls whose text this regular expression is found in")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     with nullcontext() if torch.cuda.is_available() else using(FakeDriver()):
         print("on", torch.cuda.get_device_name())
         tried = wrong = 0
-        for call, layout, gradients in cases(options.sheets, options.every):
+        for call, layout, gradients, element in in_turns(options.sheets, options.every, options.element):
             if not re.search(options.like, call.text):
                 continue
             tried += 1
-            found = difference(call, layout, gradients, options.element)
+            found = difference(call, layout, gradients, element)
             if found is not None:
                 wrong += 1
-                print(f"{call.sheet}: {call.text} ({layout}, gradients={gradients})\n    {found[:300]}", flush=True)
+                what = f"{call.text} ({layout}, {element}, gradients={gradients})"
+                print(f"{call.sheet}: {what}\n    {found[:300]}", flush=True)
         runtime = torch.cuda.runtime.find()
         assert runtime is not None
         kernels = runtime.kernels

@@ -101,3 +101,19 @@ def test_a_compiled_graph_computes_with_them(gpus: Runtime) -> None:
     function = lambda z: (z * 2 + z.conj()).abs().sum(0)
     assert torch.allclose(torch.compile(function)(z.cuda()).cpu(), function(z))
     assert not gpus.kernels.reasons  # type: ignore[union-attr]
+
+
+def test_what_goes_round_complex_numbers_is_computed_on_the_gpu_as_well() -> None:
+    z = torch.complex(torch.tensor([1.0, 0.0, 1.0, 0.0]), torch.tensor([2.0, 1.0, 2.0, -1.0]))
+    for compute in (
+        lambda z: torch.nn.functional.pad(z, (1, 1), value=0.25),
+        lambda z: torch.lerp(z, 2 * z, 0.25),
+        torch.unique,
+    ):
+        assert torch.equal(compute(z.cuda()).cpu(), compute(z))
+
+
+@pytest.mark.filterwarnings("ignore:.* on cuda is computed in main memory")
+def test_what_puts_complex_numbers_in_order_is_computed_in_main_memory() -> None:
+    z = torch.tensor([1 + 2j, 1j, 1 + 2j])
+    assert torch.equal(torch.mode(z.cuda(), 0).indices.cpu(), torch.mode(z, 0).indices)

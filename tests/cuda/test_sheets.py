@@ -1,18 +1,19 @@
-"""Calls of all sheets give on a simulated GPU what they give on the CPU; `tests/cuda/sheets.py` tries all of them."""
+"""Calls of all sheets, in all dtypes, give on a simulated GPU what they give on the CPU; `tests/cuda/sheets.py` tries
+all of them."""
 
 from __future__ import annotations
 
 import pytest
 
 from tests.battery.sheet import FOLDER
-from tests.cuda.sheets import cases, difference
+from tests.cuda.sheets import difference, in_turns
 
 SHEETS = sorted(path.stem for path in FOLDER.glob("*.txt"))
 
 
 def different(sheet: str, every: int) -> list[str]:
-    found = [(call, difference(call, layout, gradients)) for call, layout, gradients in cases([sheet], every)]
-    return [f"{call.text}: {problem}" for call, problem in found if problem is not None]
+    found = [(case, difference(*case)) for case in in_turns([sheet], every)]
+    return [f"{call.text} in {element}: {problem}" for (call, _, _, element), problem in found if problem is not None]
 
 
 @pytest.mark.filterwarnings("ignore:.* on cuda is computed in main memory")

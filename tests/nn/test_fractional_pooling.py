@@ -76,3 +76,8 @@ def test_gradients_of_convolutions(ndim):
     expected = torch.autograd.grad(y, (x, w), g)
     assert torch.allclose(getattr(gradients, f"conv{ndim}d_input")(x.shape, w, g, 2, 1, 1, 2), expected[0], atol=1e-5)
     assert torch.allclose(getattr(gradients, f"conv{ndim}d_weight")(x, w.shape, g, 2, 1, 1, 2), expected[1], atol=1e-5)
+
+
+def test_samples_of_another_dtype_are_refused():
+    with pytest.raises(RuntimeError, match="same dtype as input"):
+        F.fractional_max_pool2d(torch.ones(1, 1, 4, 4), 2, 2, _random_samples=torch.zeros(1, 1, 2, dtype=torch.float64))

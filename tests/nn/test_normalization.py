@@ -169,6 +169,7 @@ class TestDropout:
         torch.manual_seed(0)
         y = drop(torch.randn(300, 300), 0.4, training=True)
         assert y.mean().item() == pytest.approx(0, abs=0.02) and y.var().item() == pytest.approx(1, abs=0.02)
+        assert drop(torch.ones(2, 3, dtype=torch.bfloat16), 0.4, training=True).dtype is torch.bfloat16
 
     def test_in_place(self):
         torch.manual_seed(0)

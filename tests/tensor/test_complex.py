@@ -149,6 +149,11 @@ REFUSED = {
     "place of the largest": torch.argmax,
     "sort": torch.sort,
     "softmax": lambda z: z.softmax(0),
+    "median": torch.median,
+    "topk": lambda z: z.topk(1),
+    "isposinf": torch.isposinf,
+    "deg2rad": torch.deg2rad,
+    "logcumsumexp": lambda z: z.logcumsumexp(0),
     "relu": torch.relu,
     "in place into a real tensor": lambda z: torch.ones(2, 3).mul_(z),
     "imag of a real tensor": lambda z: torch.imag(z.abs()),
@@ -169,9 +174,11 @@ def test_what_has_no_meaning_is_a_runtime_error(name):
 
 FUNCTIONS = """
     reciprocal square sqrt rsqrt exp expm1 log log1p tanh sin cos tan sinh cosh asinh acosh atan sigmoid
-    abs angle conj real imag sgn sum mean prod
+    abs angle conj real imag sgn sum mean prod nan_to_num
 """
 DIFFERENTIABLE = {name: getattr(torch, name) for name in FUNCTIONS.split()} | {
+    "silu": torch.nn.functional.silu,
+    "the product of the real parts": lambda z: z.prod(0, dtype=torch.float64),
     "times a number": lambda z: z * (2 + 1j) - 3j / z,
     "power": lambda z: z ** (1.5 - 1j),
     "of a number": lambda z: (2 + 1j) ** z,

@@ -46,7 +46,8 @@ def _(grad: Tensor, out: Unused, x: Layout, dim: Dims, keepdim: bool, dtype: dty
 
 @derivative(ops.prod)
 def _(grad: Tensor, out: Unused, x: Tensor, dim: Dims, keepdim: bool, dtype: dtype | None) -> Gradients:
-    return sum_to(keep_dims(grad, x, dim, keepdim) * _product_of_others(x, wrap_dims(dim, len(x.sizes))), x)
+    factors = ops.to_copy(x, grad.dtype)  # which `dtype` may have rounded, or freed from an imaginary part
+    return sum_to(keep_dims(grad, x, dim, keepdim) * _product_of_others(factors, wrap_dims(dim, len(x.sizes))), x)
 
 
 def _product_of_others(x: Tensor, dims: Sequence[int]) -> Any:

@@ -194,7 +194,10 @@ def _rows(x: Any, dim: int | None) -> tuple[Any, int]:
 
 
 def in_order(rows: Any) -> Any:
-    """The order of the rows of a matrix, the first column counting most: sorted by the last one first."""
+    """The order of the rows of a matrix, the first column counting most: sorted by the last one first. Complex numbers
+    are two columns each."""
+    if rows.dtype.is_complex:
+        rows = ops.reshape(ops.view_as_real(rows), (rows.sizes[0], 2 * rows.sizes[1]))
     columns = rows.sizes[1]
     if not columns:
         return ops.arange(rows.sizes[0])

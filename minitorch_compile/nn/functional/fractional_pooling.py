@@ -60,6 +60,10 @@ def _pooled(
         raise ValueError(f"{name} requires specifying either an output_size or an output_ratio")
     if input.ndim not in (ndim + 1, ndim + 2):
         raise RuntimeError(f"{name}: expected {ndim + 1}D or {ndim + 2}D tensor, but got sizes {list(input.shape)}")
+    if samples is not None and samples.dtype is not input.dtype:
+        raise RuntimeError(
+            f"{name}: Expect _random_samples to have the same dtype as input, got {samples.dtype} and {input.dtype}"
+        )
     batched = input if input.ndim == ndim + 2 else input.unsqueeze(0)
     sizes, kernel = tuple(batched.shape[2:]), _ntuple(ndim)(kernel_size)
     outputs = _output_sizes(ndim, sizes, output_size, output_ratio)

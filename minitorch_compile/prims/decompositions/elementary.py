@@ -314,7 +314,8 @@ def _(x: Tensor, end: Tensor, weight: Tensor) -> Tensor:
     difference = prims.sub(end, x)
     from_start = prims.add(x, prims.mul(weight, difference))
     from_end = prims.sub(end, prims.mul(difference, prims.sub(number_like(weight, 1), weight)))
-    return prims.where(prims.lt(prims.abs(weight), number_like(weight, 0.5)), from_start, from_end)
+    size = prims.abs(weight)
+    return prims.where(prims.lt(size, number_like(size, 0.5)), from_start, from_end)
 
 
 @elementwise(ops.addcmul)

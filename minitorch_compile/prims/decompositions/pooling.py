@@ -16,7 +16,7 @@ from minitorch_compile import prims
 from minitorch_compile.prims.decomposition_table import decomposes
 from minitorch_compile.prims.elementwise import converted, reshaped
 from minitorch_compile.tensor import Tensor, ops
-from minitorch_compile.tensor.numerics.dtype import bool_, float32, float64
+from minitorch_compile.tensor.numerics.dtype import FLOATING, bool_, float32, float64
 from minitorch_compile.tensor.ops.average_pooling import divisors
 from minitorch_compile.tensor.ops.padding import borders
 from minitorch_compile.tensor.ops.windows import Ints
@@ -163,7 +163,7 @@ def _(x: Tensor, pad: Sequence[int], value: float) -> Tensor:
         if before < 0 or after < 0:
             x = ops.slice(x, d, max(-before, 0), x.sizes[d] - max(-after, 0), 1)
     low, high = (tuple(max(n, 0) for n in side) for side in zip(*around, strict=True)) if around else ((), ())
-    fill = value if x.dtype.is_floating_point else (bool(value) if x.dtype is bool_ else int(value))
+    fill = value if x.dtype.category >= FLOATING else (bool(value) if x.dtype is bool_ else int(value))
     return prims.pad(x, low, high, fill) if any((*low, *high)) else x
 
 

@@ -9,7 +9,7 @@ x -> scan(x, 0, 'sum')
 from __future__ import annotations
 
 from minitorch_compile import prims
-from minitorch_compile.prims.decomposition_table import decomposes
+from minitorch_compile.prims.decomposition_table import complex_numbers_have_no_order, decomposes, refuses_if
 from minitorch_compile.prims.elementwise import converted, copied, number_like
 from minitorch_compile.prims.half_precision import HALF
 from minitorch_compile.tensor import Tensor, ops
@@ -46,6 +46,9 @@ def _(x: Tensor, dim: int, dtype: dtype | None) -> Tensor:
 def _(x: Tensor, dim: int) -> Tensor:
     """The prim."""
     return _scan(x, dim, "logaddexp")
+
+
+refuses_if(ops.running_extreme_indices, complex_numbers_have_no_order)
 
 
 @decomposes(ops.running_extreme_indices)

@@ -12,7 +12,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from minitorch_compile import prims
-from minitorch_compile.prims.decomposition_table import decomposes, refuses, refuses_if
+from minitorch_compile.prims.decomposition_table import (
+    complex_numbers_have_no_order,
+    decomposes,
+    refuses,
+    refuses_if,
+)
 from minitorch_compile.prims.elementwise import broadcast_to, converted, number_like, reshaped
 from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.memory.dimensions import wrap_dim
@@ -73,12 +78,18 @@ def _(x: Tensor, dim: int) -> Tensor:
     return ops.gather(places, at, ops.argmax(since_start, at, True))
 
 
+refuses_if(ops.mode_index, complex_numbers_have_no_order)
+
+
 def _with(x: Tensor, dim: int, size: int) -> tuple[int, ...]:
     """The sizes of x with another one in place of that dimension's."""
     return tuple(size if d == dim else n for d, n in enumerate(x.sizes))
 
 
 # ------------------------------------------------------------------------------------------ searching
+
+
+refuses_if(ops.searchsorted_places, complex_numbers_have_no_order)
 
 
 @decomposes(ops.searchsorted_places)
@@ -126,7 +137,9 @@ def _(x: Tensor, choices: Tensor) -> Tensor:
 
 def _range_is_found_in_data(bound: Sequence[Any]) -> str | None:
     _, _, low, high = bound
-    return None if low != high else "the range that it takes from the data may be infinite, which is an error"
+    if low != high:
+        return complex_numbers_have_no_order(bound)
+    return "the range that it takes from the data may be infinite, which is an error"
 
 
 refuses_if(ops.histc, _range_is_found_in_data)

@@ -72,8 +72,8 @@ def _alpha(input: Any, places: Any, p: float) -> Any:
     back to mean 0 and variance 1."""
     keep = trials("alpha_dropout", places, 1 - p, None) if draws_as_pytorch() else rand_like(places) >= p
     scale = 1 / math.sqrt((LOWEST_SELU**2 * p + 1) * (1 - p))
-    dropped = (keep.to(input.dtype) - 1) * (LOWEST_SELU * scale)
-    return input * (keep * scale) + (dropped + LOWEST_SELU * scale * p)
+    kept = keep.to(input.dtype)  # else floats of two bytes would become float32
+    return input * (kept * scale) + ((kept - 1) * (LOWEST_SELU * scale) + LOWEST_SELU * scale * p)
 
 
 def _for_features(input: Any) -> Any:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from minitorch_compile.tensor.dispatch import complex_support
 from minitorch_compile.tensor.dispatch.declare import alias, composite, kernel_op, pointwise
 from minitorch_compile.tensor.dispatch.op import Array, Scalar, Tensor
 from minitorch_compile.tensor.dispatch.pointwise_op import ALWAYS_BOOL, INT_TO_FLOAT
@@ -21,6 +22,7 @@ from minitorch_compile.tensor.memory.elementwise_strides import elementwise_stri
 from minitorch_compile.tensor.numerics.dtype import FLOATING, bool_, complex32, complex64, get_default_dtype, int32
 from minitorch_compile.tensor.numerics.numeric_limits import finfo
 from minitorch_compile.tensor.ops import return_types
+from minitorch_compile.tensor.ops.complex_numbers import complex
 from minitorch_compile.tensor.ops.pointwise import abs, div, eq, gt, isnan, mul, pow, sign, sub, trunc, where
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
@@ -49,13 +51,15 @@ def isfinite(input: Array) -> Array:
 
 @composite(methods=True)
 def isposinf(input: Tensor) -> Any:
-    """Where +inf."""
+    """Where +inf. NotImplementedError for complex numbers."""
+    complex_support.refuse_complex("isposinf", input.dtype)
     return eq(input, float("inf"))
 
 
 @composite(methods=True)
 def isneginf(input: Tensor) -> Any:
-    """Where -inf."""
+    """Where -inf. NotImplementedError for complex numbers."""
+    complex_support.refuse_complex("isneginf", input.dtype)
     return eq(input, -float("inf"))
 
 
@@ -172,9 +176,12 @@ def nextafter(input: Array, other: Array) -> Array:
 def nan_to_num(
     input: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
 ) -> Any:
-    """NaN becomes `nan` (0), the infinities `posinf` and `neginf` (the largest and smallest finite numbers)."""
+    """NaN becomes `nan` (0), the infinities `posinf` and `neginf` (the largest and smallest finite numbers), in both
+    parts of complex numbers."""
     if input.dtype.category < FLOATING:
         return input.clone()
+    if input.dtype.is_complex:
+        return complex(*(nan_to_num(part, nan, posinf, neginf) for part in (input.real, input.imag)))
     limits = finfo(input.dtype)
     replaced = where(isnan(input), 0.0 if nan is None else nan, input)
     replaced = where(isposinf(input), float(limits.max) if posinf is None else posinf, replaced)

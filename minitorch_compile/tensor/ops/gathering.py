@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.symbolic import expect_at_most
+from minitorch_compile.tensor.dispatch import complex_support
 from minitorch_compile.tensor.dispatch.declare import composite, kernel_op
 from minitorch_compile.tensor.dispatch.op import Array, Scalar, Tensor
 from minitorch_compile.tensor.memory.dimensions import wrap_dim
@@ -189,6 +190,8 @@ def neutral_element(reduce: str, element: np.dtype) -> Any:
 def _scatter_combine_rule(
     input: TensorBase, dim: int, index: TensorBase, src: TensorBase, reduce: str, include_self: bool
 ) -> TensorBase:
+    if reduce in ("amax", "amin"):
+        complex_support.refuse_complex("scatter_reduce", input.dtype)
     return _check_source("scatter_reduce", input, dim, index, src)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from minitorch_compile.tensor.dispatch import complex_support
 from minitorch_compile.tensor.dispatch.declare import composite, kernel_op
 from minitorch_compile.tensor.dispatch.op import Array, Scalar, Tensor
 from minitorch_compile.tensor.numerics.dtype import BOOL, FLOATING, int32, int64
@@ -43,6 +44,8 @@ def _bincount_rule(input: TensorBase, weights: TensorBase | None = None, minleng
         raise RuntimeError(
             f"bincount only supports 1-d non-negative integral inputs, got {input.dtype} of sizes {list(input.sizes)}"
         )
+    if weights is not None:
+        complex_support.refuse_complex("bincount", weights.dtype)
     if weights is not None and weights.sizes != input.sizes:
         raise RuntimeError(
             f"bincount: weights should be 1-d and have the same length as input, got {list(weights.sizes)} for"
@@ -85,6 +88,7 @@ def _range(input: Array, low: Scalar, high: Scalar) -> tuple[float, float]:
 
 @histc.shape_rule
 def _histc_rule(input: TensorBase, bins: int = 100, min: Scalar = 0, max: Scalar = 0) -> TensorBase:
+    complex_support.refuse_complex("histc", input.dtype)
     if input.dtype.category < FLOATING:
         raise NotImplementedError(f"histc: implemented for floating-point tensors, got {input.dtype}; call .float()")
     if bins <= 0:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from minitorch_compile.tensor.dispatch import complex_support
 from minitorch_compile.tensor.dispatch.declare import composite, kernel_op
 from minitorch_compile.tensor.dispatch.op import Array, Tensor
 from minitorch_compile.tensor.memory.dimensions import wrap_dim
@@ -69,6 +70,7 @@ def _one_of_each_rule(name: str, input: TensorBase, dim: int) -> TensorBase:
 
 @median_index.shape_rule
 def _median_rule(input: TensorBase, dim: int, ignore_nan: bool) -> TensorBase:
+    complex_support.refuse_complex("median", input.dtype)
     return _one_of_each_rule("median", input, dim)
 
 

@@ -475,8 +475,8 @@ def gelu_slope(input: Array) -> Array:
 
 @pointwise(torch=False, methods=False)
 def silu(input: Array) -> Array:
-    """x * sigmoid(x)."""
-    _floats_only("silu", input)
+    """x * sigmoid(x), of complex numbers, too."""
+    _floats_only("silu", input.real)
     return input / (1 + np.exp(-input))
 
 

@@ -70,13 +70,14 @@ cumprod.shape_rule(_scan_rule)
 
 @kernel_op("scan", methods=True)
 def logcumsumexp(input: Array, dim: int) -> Array:
-    """log(cumsum(exp(x))) along `dim`, without leaving the range of floats. RuntimeError for integers."""
+    """log(cumsum(exp(x))) along `dim`, without leaving the range of floats. NotImplementedError for other
+    dtypes."""
     return input.copy() if input.ndim == 0 else np.logaddexp.accumulate(input, dim)
 
 
 @logcumsumexp.shape_rule
 def _logcumsumexp_rule(input: TensorBase, dim: int) -> TensorBase:
-    if input.dtype.category < FLOATING:
+    if input.dtype.category != FLOATING:
         raise NotImplementedError(f"logcumsumexp: implemented for floating-point tensors, got {input.dtype}")
     return _scan_rule(input, dim)
 

@@ -113,6 +113,7 @@ def _topk_rule(input: TensorBase, k: int, dim: int, largest: bool) -> TensorBase
         raise RuntimeError(f"selected index k out of range: k = {k}, sizes {list(input.sizes)}, dim {dim}")
     if input.dtype is bool_:
         raise RuntimeError("topk does not support bool dtypes on CPU; call .int() first")
+    complex_support.refuse_complex("topk", input.dtype)
     return empty_fake([k if d == at else n for d, n in enumerate(input.sizes)], None, int64)
 
 

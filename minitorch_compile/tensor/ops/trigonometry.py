@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from minitorch_compile.tensor.dispatch import complex_support
 from minitorch_compile.tensor.dispatch.declare import alias, composite, pointwise
 from minitorch_compile.tensor.dispatch.op import Array, Tensor
 from minitorch_compile.tensor.dispatch.pointwise_op import INT_TO_FLOAT
@@ -94,13 +95,15 @@ def sinc(input: Tensor) -> Any:
 
 @composite(methods=True, inplace=True, inplace_function=True)
 def deg2rad(input: Tensor) -> Any:
-    """Degrees to radians."""
+    """Degrees to radians. NotImplementedError for complex numbers."""
+    complex_support.refuse_complex("deg2rad", input.dtype)
     return mul(input, math.pi / 180)
 
 
 @composite(methods=True, inplace=True, inplace_function=True)
 def rad2deg(input: Tensor) -> Any:
-    """Radians to degrees."""
+    """Radians to degrees. NotImplementedError for complex numbers."""
+    complex_support.refuse_complex("rad2deg", input.dtype)
     return mul(input, 180 / math.pi)
 
 

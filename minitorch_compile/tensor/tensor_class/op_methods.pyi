@@ -930,10 +930,10 @@ class OpMethods:
         """The logarithm of the multivariate gamma function of p dimensions."""
 
     def nan_to_num(self, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None) -> Any:
-        """NaN becomes `nan` (0), the infinities `posinf` and `neginf` (the largest and smallest finite numbers)."""
+        """NaN becomes `nan` (0), the infinities `posinf` and `neginf` (the largest and smallest finite numbers), in both parts of complex numbers."""
 
     def nan_to_num_(self, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None) -> Any:
-        """NaN becomes `nan` (0), the infinities `posinf` and `neginf` (the largest and smallest finite numbers)."""
+        """NaN becomes `nan` (0), the infinities `posinf` and `neginf` (the largest and smallest finite numbers), in both parts of complex numbers."""
 
     def nanmean(
         self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None
