@@ -14,6 +14,8 @@ from types import ModuleType
 import pytest
 
 from minitorch_compile.as_torch.import_hook import BROUGHT_ALONG, OTHER_PLACES, PACKAGE, installed
+from minitorch_compile.dynamo.guards import failures
+from minitorch_compile.dynamo.variables.objects.class_lookup import is_library
 from minitorch_compile.interop.pytorch import from_torch
 from minitorch_compile.jit import resolution
 
@@ -66,6 +68,8 @@ def test_types_show_whose_they_are():
         assert pickle.loads(pickle.dumps(values[1:6])) == values[1:6]
         assert from_torch(x) is x  # ours, by whatever name
         assert resolution.ours(torch.Tensor)
+        assert is_library(torch.Tensor)
+        assert failures._shown(x.shape) == "torch.Size([2])"  # as a guard that failed says
     assert [str(type(value)) for value in values] == [f"<class 'minitorch_compile.{name}'>" for name in names]
 
 

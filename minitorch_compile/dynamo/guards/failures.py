@@ -9,6 +9,7 @@ x.sizes == (4, 4)  (expected (4, 4), now (8, 4))
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -65,6 +66,7 @@ LIBRARY = __name__.partition(".")[0]
 
 def _shown(value: object) -> str:
     cls = type(value)  # a `__repr__` of the program would be seen to run
-    is_users = cls.__flags__ & HEAP_TYPE and not cls.__module__.startswith(LIBRARY) and not issubclass(cls, type)
+    is_ours = cls.__module__.partition(".")[0] in (LIBRARY, sys.modules[LIBRARY].__name__)
+    is_users = cls.__flags__ & HEAP_TYPE and not is_ours and not issubclass(cls, type)
     text = value.__name__ if isinstance(value, type) else (object.__repr__ if is_users else repr)(value)
     return text if len(text) <= 120 else text[:117] + "..."

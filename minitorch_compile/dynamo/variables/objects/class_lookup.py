@@ -15,6 +15,7 @@ a function is traced, its answers are guarded (`class_guards.py`).
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import (
@@ -109,7 +110,12 @@ def is_shadowed(cls: type, name: str) -> bool:
 def is_library(owner: Any) -> bool:
     """Whether a class or function belongs to this package."""
     module = getattr(owner, "__module__", None)
-    return isinstance(module, str) and (module == LIBRARY or module.startswith(LIBRARY + "."))
+    return isinstance(module, str) and is_library_name(module)
+
+
+def is_library_name(module: str) -> bool:
+    """Whether a module is of this package. Its front page may be called torch (as_torch), and so the classes there."""
+    return module.partition(".")[0] == LIBRARY or module == sys.modules[LIBRARY].__name__
 
 
 def is_fixed(value: Any) -> bool:

@@ -18,7 +18,7 @@ from minitorch_compile.dynamo.guards.library_members import same_member
 from minitorch_compile.dynamo.guards.source import AttrSource, Source
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
-from minitorch_compile.dynamo.variables.objects.class_lookup import LIBRARY, is_fixed
+from minitorch_compile.dynamo.variables.objects.class_lookup import LIBRARY, is_fixed, is_library_name
 from minitorch_compile.dynamo.variables.side_effects import DELETED
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class ModuleVariable(VariableTracker):
     def is_library(self) -> bool:
         """Part of this package, but not its settings, which the user changes."""
         name = self.module.__name__
-        return name.partition(".")[0] == LIBRARY and name != f"{LIBRARY}.config"
+        return is_library_name(name) and name != f"{LIBRARY}.config"
 
     def getattr(self, tracer: Tracer, name: str) -> Value:
         if not self._has(tracer, name):
