@@ -421,6 +421,44 @@ def call_of(code: str) -> str:
     return "\n".join(line[4:] for line in lines if not re.match(r" +(del |assert_|args.clear|#)", line))
 
 
+@records("19_kernel", "shares", cut="the hints for the compiler, and the file around")
+def _(space: Space) -> Texts:
+    """Inductor writes Triton for a CPU, too, where it is told to; the package `triton` must be there, and no GPU."""
+    import torch
+    from torch._inductor import config
+    from torch._inductor.graph import GraphLowering
+
+    written: list[str] = []
+
+    def keep(graph: Any) -> Any:
+        written.append(str(write(graph)[0].value))
+        raise KeyboardInterrupt  # it is written; only a machine with a driver goes on to compile it
+
+    write, GraphLowering.codegen = GraphLowering.codegen, keep
+    pretend_to_have_a_target()
+    torch._dynamo.reset()
+    try:
+        with config.patch(cpu_backend="triton", compile_threads=1):
+            torch.compile(space["shares"])(torch.randn(4096, 1024))
+    except KeyboardInterrupt:
+        pass
+    finally:
+        GraphLowering.codegen = write
+    return {"the kernel, in Triton": "@triton.jit\n" + between(written[0], "def triton_per", "'" * 3)}
+
+
+def pretend_to_have_a_target() -> None:
+    """Triton asks its driver for what it writes: the H200's architecture."""
+    import triton
+    from triton.backends.compiler import GPUTarget
+
+    class Driver:
+        def get_current_target(self) -> Any:
+            return GPUTarget("cuda", 90, 32)
+
+    triton.runtime.driver.set_active(Driver())
+
+
 # --- files
 # ---------------------------------------------------------------------------------------------------------------------
 

@@ -16,6 +16,11 @@ def number(pattern: str, text: str) -> int:
     return int(re.findall(pattern, text, re.MULTILINE)[-1])
 
 
+def sectors(text: str, kernel: str) -> int:
+    """What the last table with this kernel has in its column of sectors, the second."""
+    return int(re.findall(rf"^{kernel} +[\d,]+ +([\d,]+)", text, re.MULTILINE)[-1].replace(",", ""))
+
+
 PREDICTIONS = (
     Prediction(
         "03.calls",
@@ -191,5 +196,12 @@ PREDICTIONS = (
         "Each product begins a step. What follows row by row becomes its epilogue. And what needs all of the rows?",
         "Two products, each with all that follows it row by row, and the mean of the loss, which waits for all rows.",
         lambda text: number(r"^MLP +\d+ +\d+ +\d+ +(\d+)", text),
+    ),
+    Prediction(
+        "19.sectors",
+        8,
+        "How far apart are the numbers that neighbouring threads of `pieces` load at one step? How long is a sector?",
+        "Each of its loads is answered in a sector of eight floats, of which one was asked for.",
+        lambda text: sectors(text, "pieces") // sectors(text, "neighbours"),
     ),
 )

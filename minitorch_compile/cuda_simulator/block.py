@@ -56,6 +56,8 @@ class Block:
         self.number = index[0] + launch.blocks[0] * (index[1] + launch.blocks[1] * index[2])
         self.shared: dict[Any, Any] = {}  # arrays by the line that asks for them
         self.races.begin_block(self.number)
+        if self.counts is not None:
+            self.counts.begin_block(self.number)
 
     def vector(self, value: Any) -> np.ndarray:
         """A value as a vector with a place for each lane."""

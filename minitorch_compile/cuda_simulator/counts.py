@@ -102,10 +102,20 @@ class Counts:
     def barrier(self, place: Place) -> None:
         self.line(place).barriers += 1
 
+    def begin_block(self, number: int) -> None:
+        """What follows is done by another block: for those who keep blocks apart (`recorder.py`)."""
+
     def access(
-        self, place: Place, space: str, what: str, lanes: np.ndarray, addresses: np.ndarray, itemsize: int
+        self,
+        place: Place,
+        space: str,
+        what: str,
+        lanes: np.ndarray,
+        addresses: np.ndarray,
+        itemsize: int,
+        array: str = "",
     ) -> None:
-        """Lanes read or write `itemsize` bytes each."""
+        """Lanes read or write `itemsize` bytes each, of an array that messages call `array`."""
         line = self.line(place)
         if space == "shared":
             requests, passes, needed = shared_passes(lanes, addresses, itemsize)

@@ -161,7 +161,7 @@ class DeviceMemory:
 
     def watch(self, block: Block, lanes: np.ndarray, addresses: np.ndarray, place: Place, what: str) -> None:
         if block.counts is not None:
-            block.counts.access(place, self.space, what, lanes, addresses, self.dtype.itemsize)
+            block.counts.access(place, self.space, what, lanes, addresses, self.dtype.itemsize, self.title)
 
     def raced(
         self, access: Callable[..., Race | None], lanes: np.ndarray, addresses: np.ndarray, place: Place, *more: Any

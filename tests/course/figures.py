@@ -303,6 +303,15 @@ FIRST: dict[str, dict[str, Check]] = {
         "a few dozen operations that all others": "the prims of mini, authoring/mini/prims.py",
         "with as few bytes as you can": "an exercise's title",
     },
+    "19": {
+        "in a dozen lines": lambda it: 6 <= it.lines("launch") + it.lines("reverse_each_block") <= 13,
+        "Here are two kernels with the same work": "the table below has both",
+        "*sectors* of 32 bytes": MACHINE,
+        "more than a third of the register file": lambda it: (
+            "(1024, 40, 0)" in it.code and 1 - 1024 * 40 / 65536 > 1 / 3
+        ),
+        "In the last two lines": "the loop over the four sums",
+    },
 }
 
 

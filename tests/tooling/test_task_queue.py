@@ -76,17 +76,18 @@ def test_every_lesson_solution_and_answer_is_a_task_under_each_python():
     tasks = course_check.under("3.12", "python", [], 60)
     names = [task.name for task in tasks]
     assert names[0] == "set-up" and {task.needs for task in tasks[1:]} == {"set-up"}
-    assert len([name for name in names if name.startswith("notebooks/")]) == 19
-    assert len([name for name in names if name.startswith("solutions/")]) == 18
+    assert len([name for name in names if name.startswith("notebooks/")]) == 20
+    assert len([name for name in names if name.startswith("solutions/")]) == 19
     assert [name for name in names if name.startswith("answers/")] == [
         "answers/01-06",
         "answers/07-12",
         "answers/13-18",
+        "answers/19-19",
     ]
     assert all("--all-points" in task.command for task in tasks if task.name.startswith("solutions/"))
     assert not any("--as-stored" in task.command for task in tasks)
     stored = [task for task in course_check.under("3.11", "python", [], 60) if "--as-stored" in task.command]
-    assert len(stored) == 19 and all(task.name.startswith("notebooks/") for task in stored)
+    assert len(stored) == 20 and all(task.name.startswith("notebooks/") for task in stored)
     assert "mini" in names and len(set(names)) == len(names)
 
 

@@ -35,6 +35,7 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
     "16": ("15",),
     "17": ("16",),
     "18": ("07", "09", "10", "17"),
+    "19": ("15", "17"),
 }
 KINDS = {
     "tour": Kind("all of it, from outside", "#eeeeee", "#8c8c8c"),

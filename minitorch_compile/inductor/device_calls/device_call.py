@@ -260,8 +260,7 @@ class DeviceCall:
     def _results(self, tensors: Sequence[TensorBase], blocks: Mapping[int, DeviceBlock]) -> list[TensorBase]:
         storages = {place: DeviceStorage(blocks[place]) for place in self.filled}
         return [
-            tensors[made] if type(made) is int else from_parts(storages[made[0]], *made[1:])
-            for made in self.results
+            tensors[made] if type(made) is int else from_parts(storages[made[0]], *made[1:]) for made in self.results
         ]
 
 
