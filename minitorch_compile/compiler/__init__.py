@@ -15,6 +15,7 @@ from minitorch_compile.compiler.backends import (
     set_default_backend,
     unregister_backend,
 )
+from minitorch_compile.compiler.cache_artifacts import CacheInfo, load_cache_artifacts, save_cache_artifacts
 from minitorch_compile.compiler.compile import compile
 from minitorch_compile.compiler.inspection import Inspection, StageView, inspect
 from minitorch_compile.compiler.minify import Minified, minify
@@ -40,6 +41,7 @@ is_dynamo_compiling = is_compiling  # PyTorch's second name for it
 __all__ = [
     "compile",
     "cudagraph_mark_step_begin",
+    "CacheInfo",
     "Inspection",
     "Minified",
     "StageView",
@@ -57,11 +59,13 @@ __all__ = [
     "list_backends",
     "list_mode_options",
     "list_options",
+    "load_cache_artifacts",
     "lookup_backend",
     "minify",
     "pipeline",
     "register_backend",
     "reset",
+    "save_cache_artifacts",
     "set_stance",
     "substitute_in_graph",
     "set_default_backend",

@@ -34,6 +34,8 @@ USED_ANEW = 3600.0  # seconds after which another use of a file is noted
 # No links; and no waiting for a pipe. (Windows has neither, but tells texts from bytes.)
 READ_FLAGS = sum(getattr(os, name, 0) for name in ("O_RDONLY", "O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
 
+used_files: set[Path] = set()  # what this process has read or written
+
 log = logs.artifact("cache")
 
 # ------------------------------------------------------------------------------------------------ files
@@ -52,6 +54,7 @@ def read_own(path: Path) -> bytes | None:
         return None
     with open(descriptor, "rb") as file:
         contents = file.read()
+    used_files.add(path)
     if time.time() - status.st_mtime > USED_ANEW:
         with suppress(OSError):
             os.utime(path)
@@ -75,6 +78,7 @@ def write_whole(path: Path, contents: bytes) -> bool:
         with suppress(OSError):
             os.unlink(temporary)
         return False
+    used_files.add(path)
     _keep_to_limit(cache_folder())
     return True
 
