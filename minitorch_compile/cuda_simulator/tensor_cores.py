@@ -124,10 +124,12 @@ def matrix_load(at: Site, array: DeviceMemory, index: Value, place: Callable[...
     return tuple(np.ascontiguousarray(place(matrices[:, number])).reshape(-1) for number in range(4))
 
 
-def count_access(at: Site, array: DeviceMemory, what: str, lanes: np.ndarray, index: np.ndarray) -> None:
+def count_access(
+    at: Site, array: DeviceMemory, what: str, lanes: np.ndarray, index: np.ndarray, nbytes: int = BYTES
+) -> None:
     if at.block.counts is not None and lanes.size:
         addresses = array.addresses(lanes, (index,))
-        at.block.counts.access(at.place, array.space, what, lanes, addresses, BYTES)
+        at.block.counts.access(at.place, array.space, what, lanes, addresses, nbytes)
 
 
 @intrinsic("tensor_cores.ldmatrix_x4")
@@ -245,10 +247,26 @@ intrinsic("tensor_cores.pack_bfloat16")(packing(bits_of_bfloat16))
 intrinsic("tensor_cores.pack_float16")(packing(lambda x: x.astype(np.float16).view(np.uint16)))
 
 
+@intrinsic("tensor_cores.quotient")
+def quotient(at: Site, x: Value, y: Value) -> Value:
+    return (np.asarray(x).astype(np.uint32) // np.asarray(y).astype(np.uint32)).astype(np.int32)[()]
+
+
 @intrinsic("tensor_cores.exp2")
 def exp2(at: Site, x: Value) -> Value:
     result = np.exp2(np.asarray(x, np.float32))
     return np.where(result < np.finfo(np.float32).tiny, np.float32(0), result)[()]
+
+
+@intrinsic("tensor_cores.load_word")
+def load_word(at: Site, source: DeviceMemory, index: Value) -> Value:
+    block, lanes = at.block, np.flatnonzero(at.active)
+    index = block.vector(index).astype(np.int64)[lanes]
+    count_access(at, source, "load", lanes, index, 4)
+    result = np.zeros(block.width, np.int32)
+    values = read_wide(block, at.place, source, lanes, index, 4 // source.dtype.itemsize)
+    result[lanes] = values.view(np.int32)[:, 0]
+    return result
 
 
 @intrinsic("tensor_cores.store_word")
@@ -256,6 +274,5 @@ def store_word(at: Site, target: DeviceMemory, index: Value, bits: Value) -> Non
     block, lanes = at.block, np.flatnonzero(at.active)
     words = np.ascontiguousarray(block.vector(bits).astype(np.int32)[lanes])
     index = block.vector(index).astype(np.int64)[lanes]
-    if block.counts is not None and lanes.size:
-        block.counts.access(at.place, "global", "store", lanes, target.addresses(lanes, (index,)), 4)
+    count_access(at, target, "store", lanes, index, 4)
     write_wide(block, at.place, target, lanes, index, words.view(target.dtype).reshape(lanes.size, -1))

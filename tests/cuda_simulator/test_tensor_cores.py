@@ -202,3 +202,14 @@ def test_packed_floats_and_powers_of_two():
     np.testing.assert_array_equal(out[64:].view(np.float16), pairs.astype(np.float16))
     np.testing.assert_allclose((out[:64].astype(np.uint32) << 16).view(np.float32), pairs, rtol=2**-8)
     np.testing.assert_allclose(powers, np.where(x == -140, 0, np.exp2(x)), rtol=1e-6)
+
+
+def test_words_of_global_memory_and_quotients_of_32_bits():
+    def kernel(x, out):
+        lane = int32(cuda.threadIdx.x)
+        out[lane] = tensor_cores.load_word(x, 2 * lane) + tensor_cores.quotient(int32(7 * lane), int32(lane + 1))
+
+    out, lane = np.zeros(32, np.int32), np.arange(32)
+    run = simulate(kernel, counts=True)[1, 32](X, out)
+    np.testing.assert_array_equal(out, X[:64].view(np.int32) + 7 * lane // (lane + 1))
+    assert run.counts.total.load_sectors == 4

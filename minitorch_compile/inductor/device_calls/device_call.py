@@ -30,6 +30,7 @@ from minitorch_compile.inductor.device_calls.launcher import (
 from minitorch_compile.inductor.device_calls.launcher import Launch as Launching
 from minitorch_compile.inductor.device_calls.lifted_kernel import LiftedKernel, write_lifted_kernel
 from minitorch_compile.inductor.device_calls.one_op_graph import NoKernelError
+from minitorch_compile.inductor.device_calls.product_launches import TensorCoreProduct, fused_product
 from minitorch_compile.inductor.device_calls.scatter_kernels import scatter_kernels
 from minitorch_compile.inductor.ir.buffer import Buffer
 from minitorch_compile.inductor.ir.dependencies import buffers_read
@@ -46,6 +47,7 @@ from minitorch_compile.tensor.tensor_base import TensorBase, from_parts
 STATUS_BYTES = 24  # three int64: what went wrong, the index, the size
 
 Compile = Callable[[LiftedKernel], Kernel]
+Prepared = tuple[Group, LiftedKernel] | ExternCall | TensorCoreProduct
 
 
 @dataclass
@@ -113,10 +115,13 @@ class DeviceCall:
         if any(view.buffer in self.inputs for view in self.outputs):
             raise NoKernelError("it gives back what it was given")
         used: list[Buffer] = []
-        kernels: list[tuple[Group, LiftedKernel] | ExternCall] = []
+        kernels: list[Prepared] = []
         for step in schedule.steps:
-            assert not isinstance(step, FusedCall), "the limits of a GPU make none"
-            if isinstance(step, Group):
+            if isinstance(step, FusedCall):
+                product = fused_product(step, schedule.internal, resources.launcher)
+                kernels.append(product)
+                used += product.buffers
+            elif isinstance(step, Group):
                 for kernel in _kernels_of(step, schedule.internal):
                     kernels.append((step, kernel))
                     used += kernel.source.buffers
@@ -126,9 +131,9 @@ class DeviceCall:
         places = places_of(schedule, used)
         self.sizes, self.filled = places.sizes, places.results
         self.launches = [
-            _extern_launch(prepared, places.of, resources)
-            if isinstance(prepared, ExternCall)
-            else prepared_launch(*prepared, places.of, resources.launcher, compile, opened)
+            prepared_launch(*prepared, places.of, resources.launcher, compile, opened)
+            if isinstance(prepared, tuple)
+            else _made_launch(prepared, places.of, resources)
             for prepared in kernels
         ]
         self.launches += [
@@ -294,9 +299,11 @@ def _copy(driver: Driver, source: int, target: int, nbytes: int) -> Launch:
     return Launch(copy, [source, target], False, "copy", [(source, nbytes)], [(target, nbytes)])
 
 
-def _described(prepared: tuple[Group, LiftedKernel] | ExternCall) -> Described:
+def _described(prepared: Prepared) -> Described:
     if isinstance(prepared, ExternCall):
         return Described(prepared.kernel, list(prepared.parameters))
+    if isinstance(prepared, TensorCoreProduct):
+        return Described(prepared.kernel.text, prepared.numbers)
     kernel = prepared[1]
     return Described(kernel.source.body, [*kernel.source.sizes.values(), *(n for n, _ in kernel.numbers.values())])
 
@@ -310,6 +317,16 @@ def kinds_of(kernel: LiftedKernel) -> list[str]:
     numbers = [f"={dtype.name}" for _, dtype in kernel.numbers.values()]
     status = [STATUS] if kernel.source.uses_status else []
     return [*pointers, *[SIZE] * len(kernel.source.sizes), *numbers, *status]
+
+
+def _made_launch(
+    prepared: ExternCall | TensorCoreProduct, places: Mapping[Buffer, int], resources: Resources
+) -> Launch:
+    if isinstance(prepared, ExternCall):
+        return _extern_launch(prepared, places, resources)
+    read, written = ([(places[buffer], buffer.nbytes) for buffer in used] for used in (prepared.read, prepared.written))
+    launch = prepared.launch(resources.compile, resources.launcher, resources.libraries)
+    return Launch(launch, [places[b] for b in prepared.buffers], False, prepared.kernel.name, read, written)
 
 
 def _extern_launch(call: ExternCall, places: Mapping[Buffer, int], resources: Resources) -> Launch:

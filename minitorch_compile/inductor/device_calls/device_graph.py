@@ -20,6 +20,7 @@ here, too, so that a graph for other sizes, a matter of tracing, compiles nothin
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from minitorch_compile.fx import GraphModule
@@ -31,11 +32,11 @@ from minitorch_compile.inductor.device_calls.extern_launches import Resources
 from minitorch_compile.inductor.device_calls.kernel_rules import KERNEL_RULES
 from minitorch_compile.inductor.device_calls.library_rules import library_rules
 from minitorch_compile.inductor.device_calls.one_op_graph import DTYPES, NoKernelError, schedule_of
+from minitorch_compile.inductor.device_calls.product_choice import EpilogueTimer, device_schedule
 from minitorch_compile.inductor.ir.loops import LoopGraph
 from minitorch_compile.inductor.lowering import lower
 from minitorch_compile.inductor.options import DEFAULTS, Options
-from minitorch_compile.inductor.schedule.fit import Limits
-from minitorch_compile.inductor.schedule.scheduler import schedule
+from minitorch_compile.inductor.schedule.schedule import Schedule
 from minitorch_compile.inductor.targets import Target, find_target
 from minitorch_compile.tensor import no_grad
 from minitorch_compile.tensor.dispatch.accelerators import moved
@@ -83,7 +84,12 @@ class DeviceGraphs(Target):
     def compile(self, loops: LoopGraph, options: Options = DEFAULTS) -> GraphCall:
         kernels = self.kernels
         resources = Resources(kernels.libraries, kernels.launcher, kernels.compile)
-        scheduled = schedule(loops, Limits(operations=options.max_fusion_size))
+
+        def make(planned: Schedule) -> Callable[[list[Any]], Any]:
+            return DeviceCall(planned, resources, kernels.kernel, kernels.runtime, self.index).results_of
+
+        timer = EpilogueTimer(kernels.runtime, self.index, options, make)
+        scheduled = device_schedule(loops, options, kernels.libraries.products is not None, timer)
         return GraphCall(DeviceCall(scheduled, resources, kernels.kernel, kernels.runtime, self.index), self.where)
 
 

@@ -7,6 +7,7 @@ It is the counterpart of `inductor/kernels/calls.py`, which says the same for th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from minitorch_compile.cuda_runtime.cublas_lt import TYPES, Matrix, Product
@@ -22,6 +23,7 @@ from minitorch_compile.inductor.device_calls.libraries import (
     convolution_switches,
     full_precision,
 )
+from minitorch_compile.inductor.device_calls.product_launches import has_kernel, tensor_core_product
 from minitorch_compile.inductor.device_calls.transform_launches import transform_launch
 from minitorch_compile.inductor.ir.extern_call import ExternCall, StridedView, matrix_layout, whole
 from minitorch_compile.tensor.functions.settings import settings
@@ -74,8 +76,12 @@ def _(call: ExternCall, resources: Resources) -> Launch:
 
 
 def multiplication(call: ExternCall, resources: Resources, precisions: Precisions) -> Launch:
-    """By cuBLASLt if it is there and knows the dtype."""
+    """By cuBLASLt if it is there and knows the dtype, else by kernels of ours: on tensor cores, if these can."""
     element = call.outputs[0].dtype.name
+    if resources.libraries.products is None and has_kernel(call):
+        at_start = [replace(view, offset=0) for view in call.inputs]  # `launch_of` is told addresses of views
+        product = tensor_core_product(replace(call, inputs=at_start), resources.launcher)
+        return product.launch(resources.compile, resources.launcher, resources.libraries)
     if resources.libraries.products is None or element not in TYPES:
         return _by_tiles(call, resources)
     return resources.libraries.products.prepared(product_of(call), precisions.get(element, full_precision))

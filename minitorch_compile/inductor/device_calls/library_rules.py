@@ -16,11 +16,13 @@ from minitorch_compile.inductor.device_calls.cudnn_rules import cudnn_rules
 from minitorch_compile.inductor.device_calls.extern_launches import reach
 from minitorch_compile.inductor.device_calls.libraries import Libraries
 from minitorch_compile.inductor.device_calls.one_op_graph import NoKernelError
+from minitorch_compile.inductor.device_calls.product_launches import LINE_STEP, layout
 from minitorch_compile.inductor.device_calls.solver_rules import solver_rules
 from minitorch_compile.inductor.ir.buffer import Ints
 from minitorch_compile.inductor.ir.loops import TensorBox
 from minitorch_compile.inductor.lowering.extern import matrix
 from minitorch_compile.inductor.lowering.graph_lowering import GraphLowering
+from minitorch_compile.inductor.lowering.half_precision import HALF
 from minitorch_compile.inductor.lowering.stored_views import contiguous_view, stored_view
 from minitorch_compile.inductor.lowering.table import Rule
 from minitorch_compile.prims import Prim
@@ -34,8 +36,8 @@ def library_rules(libraries: Libraries) -> Mapping[str, Rule]:
     """The rules for what is there, and for what we make products of."""
     rules = convolution_rules(knows_half=libraries.products is not None)
     rules.update(cudnn_rules(libraries, rules))
-    if libraries.products is not None:
-        rules.update({prim.name: product_rule(prim) for prim in (prims.mm, prims.bmm)})
+    makes = product_rule if libraries.products is not None else tensor_core_rule
+    rules.update({prim.name: makes(prim) for prim in (prims.mm, prims.bmm)})
     rules.update({prim.name: transform_rule(prim, libraries) for prim in TRANSFORMS})
     rules.update(solver_rules(libraries))
     rules.update(attention_rules(libraries))
@@ -50,6 +52,21 @@ def product_rule(prim: Prim) -> Callable[..., TensorBox | None]:
             return None
         out = graph.new_buffer((*a.sizes[:-1], b.sizes[-1]), a.dtype)
         (result,) = graph.extern(prim.name, [matrix(graph, a), matrix(graph, b)], [out])
+        return result
+
+    return rule
+
+
+def tensor_core_rule(prim: Prim) -> Callable[..., TensorBox | None]:
+    """Of floats of two bytes, by a kernel of ours: which reads 16 bytes at once of factors as they lie, or copied."""
+
+    def rule(graph: GraphLowering, a: TensorBox, b: TensorBox) -> TensorBox | None:
+        sizes = (*a.sizes[:-1], b.sizes[-1])
+        if a.dtype not in HALF or 0 in (*a.sizes, *sizes) or any(n % LINE_STEP for n in (a.sizes[-1], b.sizes[-1])):
+            return None
+        views = [matrix(graph, x) for x in (a, b)]
+        views = [view if layout(view) else contiguous_view(graph, x) for view, x in zip(views, (a, b))]
+        (result,) = graph.extern(prim.name, views, [graph.new_buffer(sizes, a.dtype)])
         return result
 
     return rule

@@ -241,6 +241,17 @@ pack_bfloat16 = conversion("pack_bfloat16", "cvt.rn.bf16x2.f32")
 pack_float16 = conversion("pack_float16", "cvt.rn.f16x2.f32")
 
 
+@twin("quotient")
+@intrinsic
+def quotient(typingctx, x, y):
+    """x // y, of whole numbers from 0 to 2**32: a fifth of the instructions that it takes in 64 bits."""
+
+    def code(context, builder, signature, values):
+        return builder.udiv(*values)
+
+    return types.int32(types.int32, types.int32), code
+
+
 @twin("store_word")
 @intrinsic
 def store_word(typingctx, target, index, bits):
@@ -252,6 +263,18 @@ def store_word(typingctx, target, index, bits):
         return context.get_dummy_value()
 
     return types.void(target, types.int64, types.int32), code
+
+
+@twin("load_word")
+@intrinsic
+def load_word(typingctx, source, index):
+    """The four bytes at an element of global memory, at an address that four divides."""
+
+    def code(context, builder, signature, values):
+        where = address(context, builder, values[0], signature.args[0], values[1])
+        return ptx(builder, WORD, "ld.global.nc.b32 $0, [$1];", "=r,l", [where])
+
+    return types.int32(source, types.int64), code
 
 
 @twin("exp2")
