@@ -1,5 +1,7 @@
 """`torch._dynamo`, its config, `torch._logging` and `torch.compiler` under PyTorch's names."""
 
+import logging
+
 import pytest
 
 import minitorch_compile as torch
@@ -59,6 +61,27 @@ def test_options_without_a_choice_can_be_set_to_what_is_done() -> None:
     config.guard_nn_modules = config.optimize_ddp = True
     with pytest.raises(AttributeError, match="recompile_limt does not exist. Did you mean 'recompile_limit'"):
         config.recompile_limt = 1
+
+
+def test_logs_are_set_by_component_and_level(monkeypatch):
+    set_logs = torch._logging.set_logs
+    try:
+        set_logs(dynamo=logging.DEBUG, output_code=True, fusion=False, onnx=logging.INFO, overlap=True)
+        assert logs.enabled() == ["graph_code", "graph_breaks", "recompiles", "output_code"]
+        set_logs(all=logging.WARNING, modules={"torch._functorch.partitioners": logging.INFO})
+        assert logs.enabled() == ["aot_graphs"]
+        for wrong, message in [
+            ({"gaurds": True}, "Unrecognized log or artifact name passed to set_logs: gaurds"),
+            ({"guards": logging.DEBUG}, "Expected bool to enable artifact guards, received 10"),
+            ({"inductor": 3}, "Unrecognized log level for log inductor: 3, valid level values are: 50,40,30,20,10,0"),
+        ]:
+            with pytest.raises(ValueError, match=message):
+                set_logs(**wrong)
+        monkeypatch.setenv("TORCH_LOGS", "guards")
+        set_logs()  # that takes precedence
+        assert logs.enabled() == ["aot_graphs"]
+    finally:
+        logs.set_logs()
 
 
 def test_logs_are_set_by_their_names():
