@@ -35,6 +35,7 @@ from minitorch_compile import (
     cuda,
     distributed,
     distributions,
+    export,
     fft,
     func,
     functional,

@@ -33,6 +33,7 @@ from minitorch_compile import cpu as cpu
 from minitorch_compile import cuda as cuda
 from minitorch_compile import distributed as distributed
 from minitorch_compile import distributions as distributions
+from minitorch_compile import export as export
 from minitorch_compile import fft as fft
 from minitorch_compile import func as func
 from minitorch_compile import functional as functional

@@ -41,7 +41,7 @@ REASONS = (
     (r"torch\.distributed\b|torch\.nn\.parallel\b", "several processes or machines"),
     (r"torch\.(cuda|backends\.(cuda|cudnn|cusparselt))\b", "tensors that live on a GPU"),
     (r"torch\.(xpu|mps|mtia|backends\.(xpu|mps|xeon|opt_einsum|nnpack|kleidiai|quantized))\b", "other hardware"),
-    (r"torch\.(onnx|export|nativert|package|utils\.mobile_optimizer)\b", "files for other runtimes"),
+    (r"torch\.(onnx|export.(?:custom_obj|decomp_utils|passes|pt2_archive|unflatten)|nativert|package|utils\.mobile_optimizer)\b", "files for other runtimes"),
     (r"torch\.(monitor|utils\.(cpp_extension|hipify|jit|collect_env|bundled_inputs|mkldnn))\b", "PyTorch's build"),
     (r"torch\.fx\.experimental\b", "experiments of PyTorch's own"),
     (r"torch\.utils\.data\.datapipes\b", "deprecated there"),

@@ -33,6 +33,7 @@ TRACED_MODULES = tuple(
     f"{LIBRARY}.{name}"
     for name in (
         "_C",
+        "fx._pytree",
         "tensor.grad_mode",
         "tensor.functions.checks",
         "tensor.functions.foreach",
@@ -59,6 +60,7 @@ TRACED_FLOORS = (
     "accelerator",
     "cpu",
     "distributed",
+    "export",
     "mps",
     "onnx",
     "xpu",
