@@ -14,7 +14,14 @@ from types import TracebackType
 from typing import Any, NoReturn
 
 from minitorch_compile.control import assume_constant_result
-from minitorch_compile.cuda import accelerator, amp, comm, memory, nvtx, profiler, random, runtime, streams
+from minitorch_compile.cuda import accelerator, amp, comm, graphs, memory, nvtx, profiler, random, runtime, streams
+from minitorch_compile.cuda.graphs import (
+    CUDAGraph,
+    graph,
+    graph_pool_handle,
+    is_current_stream_capturing,
+    make_graphed_callables,
+)
 from minitorch_compile.cuda.memory import (
     OutOfMemoryError,
     empty_cache,
@@ -46,16 +53,12 @@ from minitorch_compile.cuda.random import (
     set_rng_state_all,
 )
 from minitorch_compile.cuda.streams import (
-    CUDAGraph,
     Event,
     ExternalStream,
     Stream,
     StreamContext,
     current_stream,
     default_stream,
-    graph,
-    is_current_stream_capturing,
-    make_graphed_callables,
     set_stream,
     stream,
 )

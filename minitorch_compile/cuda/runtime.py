@@ -22,6 +22,7 @@ from minitorch_compile.cuda_runtime.driver import Driver, StreamHandle
 from minitorch_compile.cuda_runtime.errors import CudaUnavailableError
 from minitorch_compile.cuda_runtime.host_allocator import CachingHostAllocator
 from minitorch_compile.cuda_runtime.sanitizer import Sanitizer
+from minitorch_compile.cuda_runtime.stream_workspaces import StreamWorkspaces
 from minitorch_compile.environment_variables import CUDA_SIM
 from minitorch_compile.tensor.memory.device import device as Device
 from minitorch_compile.tensor.random.generator import Generator, default_generator
@@ -53,6 +54,7 @@ class Runtime:
                 allocator.observers.append(self.sanitizer.observe)
         seed = default_generator.initial_seed()
         self.generators = tuple(Generator(device).manual_seed(seed) for device in self.devices)
+        self.workspaces: list[StreamWorkspaces] = []  # of libraries
         self.kernels: Any = None  # of the compiler, made when an operation first asks for them
         self._thread = _Thread()
 

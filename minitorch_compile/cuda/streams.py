@@ -18,7 +18,7 @@ Without a GPU, programs name the classes in annotations, and choose a stream or 
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any, NoReturn
+from typing import Any
 
 from minitorch_compile.cuda.runtime import ADVICE, Runtime, find, required
 from minitorch_compile.cuda_runtime.driver import StreamHandle
@@ -205,50 +205,3 @@ def default_stream(device: Any = None) -> Stream:
     """The stream that a GPU always has. AssertionError if there is none."""
     runtime = required()
     return Stream.of(runtime, StreamHandle(runtime.index_of(device)))
-
-
-# --------------------------------------------------------------------------------------------------- recorded launches
-
-
-def _not_recorded(name: str) -> NoReturn:
-    runtime_for(name)
-    raise NotImplementedError(f"torch.cuda.{name}: launches can't be recorded yet; call the function itself")
-
-
-class CUDAGraph:
-    """Kernels recorded to be launched at once."""
-
-    def __init__(self, keep_graph: bool = False) -> None:
-        _not_recorded(type(self).__name__)
-
-
-class graph:
-    """`with torch.cuda.graph(g)`: records into a CUDAGraph."""
-
-    def __init__(
-        self,
-        cuda_graph: CUDAGraph,
-        pool: Any = None,
-        stream: Stream | None = None,
-        capture_error_mode: str = "global",
-        enable_annotations: bool = False,
-        check_input_liveness: bool = False,
-    ) -> None:
-        _not_recorded(type(self).__name__)
-
-
-def is_current_stream_capturing() -> bool:
-    """Whether kernels are being recorded: never."""
-    return False
-
-
-def make_graphed_callables(
-    callables: Any,
-    sample_args: Any,
-    num_warmup_iters: int = 3,
-    allow_unused_input: bool = False,
-    pool: Any = None,
-) -> NoReturn:
-    """AssertionError without a GPU to record on."""
-    required()
-    _not_recorded("make_graphed_callables")

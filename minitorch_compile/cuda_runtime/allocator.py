@@ -25,7 +25,7 @@ True
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
 from minitorch_compile.cuda_runtime.blocks import NOBODY, Block, Pool
@@ -59,8 +59,12 @@ class CachingAllocator:
         self.observers: list[Observer] = []  # each is told what is done
         self._limit: int | None = None  # bytes that may be reserved
         self._turn = Turn()
-        self._small = Pool("small_pool", least_rest=ROUNDING)
-        self._large = Pool("large_pool", least_rest=SMALL + 1)
+        self._small, self._large = small_pool(), large_pool()
+        self._private: dict[Hashable, PrivatePool] = {}
+        self._dropped: deque[Hashable] = deque()  # a pool for each recording that is no more
+        self._retired: list[PrivatePool] = []  # those of which no recording is left
+        self._held: list[int] = []  # what was freed while there was a recording, and other streams use
+        self._recording: tuple[StreamHandle, PrivatePool] | None = None  # whose work gets its memory from where
         self._allocated: dict[int, Block] = {}
         self._freed_later: deque[int] = deque()  # without the turn, since somebody has it or it is quicker
         # Gives a block back before anything else is handed out; to the driver at once, where nothing is cached.
@@ -80,9 +84,10 @@ class CachingAllocator:
         if turn.is_mine():
             turn.refuse()
         with turn.lock:
-            if self._kept_back:
+            recording = self._recording
+            if self._kept_back and recording is None:
                 self._tidy()
-            freed, hands_on = self._freed_later, self.caching and not self.observers
+            freed, hands_on = self._freed_later, self.caching and not self.observers and recording is None
             while freed:
                 address = freed.popleft()
                 block = self._allocated.get(address) if hands_on else None
@@ -92,7 +97,8 @@ class CachingAllocator:
                     return address
                 self._free(address)
             size = (nbytes + ROUNDING - 1) // ROUNDING * ROUNDING
-            pool = self._small if size <= SMALL else self._large
+            own = self if recording is None or recording[0] != stream else recording[1]
+            pool = own._small if size <= SMALL else own._large
             block = pool.take(stream, size) or self._new_segment(pool, size, stream)
             self._hand_out(block, size, nbytes)
             return block.address
@@ -158,8 +164,48 @@ class CachingAllocator:
         with self._turn:
             self._tidy()
             kept_back = [block for queue in self._kept_back.values() for _, block in queue]
-            free = [*self._small.blocks(), *self._large.blocks()]
+            free = [block for pool in self._pools() for block in pool.blocks()]
             return snapshot_of([*self._allocated.values(), *kept_back, *free])
+
+    # ------------------------------------------------------------------------------------------ recordings
+
+    def begin_recording(self, stream: StreamHandle, pool: Hashable) -> None:
+        """What is allocated for this stream from now on comes from a pool of its own, which recordings may share: its
+        memory is theirs until the last of them is dropped. RuntimeError if another recording is under way."""
+        with self._turn:
+            if self._recording is not None:
+                raise RuntimeError("CUDAGraph: another capture is under way on this device; end it first")
+            self._tidy()
+            private = self._private.setdefault(pool, PrivatePool())
+            private.recordings += 1
+            self._recording = stream, private
+
+    def end_recording(self) -> None:
+        with self._turn:
+            self._recording = None
+            held, self._held = self._held, []
+            for address in held:
+                block = self._allocated[address]
+                if block.pool.is_private:  # launches of recordings that share a pool follow each other
+                    block.used_by = NOBODY
+                self._free(address)
+            self._tidy()
+
+    def drop_recording(self, pool: Hashable) -> None:
+        """One recording less uses a pool. When none does, what lies in it goes back when the cache is emptied. Safe in
+        a finalizer."""
+        self._dropped.append(pool)
+
+    def _retire(self, pool: Hashable) -> None:
+        private = self._private[pool]
+        private.recordings -= 1
+        if not private.recordings:
+            del self._private[pool]
+            self._retired.append(private)
+
+    def _pools(self) -> Iterator[Pool]:
+        for owner in (self, *self._retired, *self._private.values()):
+            yield from (owner._large, owner._small)
 
     # ------------------------------------------------------------------------------------------ handing out
 
@@ -183,7 +229,7 @@ class CachingAllocator:
         """A block with so many bytes where no free one has them. Called by who has the turn, and so are all below."""
         nbytes = segment_size(size) if self.caching else size
         block = self._ask_driver(pool, nbytes, stream)
-        if block is None:
+        if block is None and self._recording is None:  # which nobody may wait for
             self.statistics.counters["num_alloc_retries"] += 1
             self._wait_for_kept_back()
             self._release_cached()
@@ -227,6 +273,10 @@ class CachingAllocator:
 
     def _free(self, address: int) -> None:
         block = self._allocated.pop(address, None) or self._block_at(address, "free")
+        if block.used_by and self._recording is not None:  # a mark in a stream that records is never passed
+            self._allocated[address] = block
+            self._held.append(address)
+            return
         block.is_allocated = False
         if self.observers:
             self._tell("free_requested", block)
@@ -250,6 +300,10 @@ class CachingAllocator:
         """Frees what was put off, and reclaims what streams are done with."""
         while self._freed_later:
             self._free(self._freed_later.popleft())
+        while self._dropped:
+            self._retire(self._dropped.popleft())
+        if self._recording is not None:  # while there is one, no mark may be asked for
+            return
         for stream, queue in list(self._kept_back.items()):
             while queue and self.driver.event_is_done(queue[0][0]):
                 self._pass_by(stream, *queue.popleft())
@@ -289,7 +343,7 @@ class CachingAllocator:
         if block.is_part:
             pieces, nbytes = pieces + 1, nbytes + block.size
         self.statistics.note(what, pool.name, size, requested, pieces, nbytes)
-        if self.caching:
+        if self.caching or pool.is_private:
             pool.put(block)
         else:
             self._release(block)
@@ -298,7 +352,9 @@ class CachingAllocator:
 
     def _release_cached(self) -> None:
         """The segments that are one free block go back to the driver, and events that nobody needs."""
-        for pool in (self._large, self._small):
+        if self._recording is not None:
+            return
+        for pool in [pool for owner in (self, *self._retired) for pool in (owner._large, owner._small)]:
             for block in [block for block in pool.blocks() if not block.is_part]:
                 pool.remove(block)
                 self._release(block)
@@ -315,6 +371,22 @@ class CachingAllocator:
     def _tell(self, action: Action, block: Block) -> None:
         for observer in self.observers:
             observer(TraceEntry(action, block.address, block.size, block.stream))
+
+
+def small_pool(is_private: bool = False) -> Pool:
+    return Pool("small_pool", ROUNDING, is_private)
+
+
+def large_pool(is_private: bool = False) -> Pool:
+    return Pool("large_pool", SMALL + 1, is_private)
+
+
+class PrivatePool:
+    """The memory of recordings, of which so many are alive."""
+
+    def __init__(self) -> None:
+        self._small, self._large = small_pool(is_private=True), large_pool(is_private=True)
+        self.recordings = 0
 
 
 def segment_size(size: int) -> int:

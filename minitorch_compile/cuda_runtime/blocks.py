@@ -77,9 +77,10 @@ Shelf = list[tuple[int, int, Block]]  # sizes and addresses of blocks, sorted
 class Pool:
     """The free blocks for requests of one kind. Each stream has its own, sorted by size and address."""
 
-    def __init__(self, name: PoolName, least_rest: int) -> None:
+    def __init__(self, name: PoolName, least_rest: int, is_private: bool = False) -> None:
         self.name = name
         self.least_rest = least_rest  # bytes; a block with so many more than are asked for is split
+        self.is_private = is_private  # of recordings, which use its memory at each launch
         self._free: dict[StreamHandle, Shelf] = {}
 
     def shelf(self, stream: StreamHandle) -> Shelf:

@@ -33,6 +33,7 @@ ATTRIBUTES = {
     "is_integrated": "INTEGRATED",
 }
 LONGEST_NAME = 256  # bytes of a device's name
+NOT_PINNED = "memory of the host that isn't pinned may be gone when the recording is launched"
 LAUNCH_SINCE = 11080  # the version of CUDA that cuLaunchKernelEx came with
 
 
@@ -42,6 +43,7 @@ class CudaBindingsDriver:
     def __init__(self) -> None:
         self._cuda = _bindings()
         self._contexts: dict[int, Any] = {}
+        self._recording: set[StreamHandle] = set()  # streams in which a recording began
         # Looked up once: these are asked for at every turn.
         self._succeeded, self._not_ready = self._cuda.CUresult.CUDA_SUCCESS, self._cuda.CUresult.CUDA_ERROR_NOT_READY
         try:
@@ -121,7 +123,15 @@ class CudaBindingsDriver:
 
     def allocate(self, device: int, nbytes: int) -> int:
         self._enter(device)
-        return int(self._call("cuMemAlloc", nbytes))
+        if not self._recording:
+            return int(self._call("cuMemAlloc", nbytes))
+        # Memory isn't part of a recording, but asking for it is refused while there is one, unless one insists.
+        relaxed = self._cuda.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
+        before = self._call("cuThreadExchangeStreamCaptureMode", relaxed)
+        try:
+            return int(self._call("cuMemAlloc", nbytes))
+        finally:
+            self._call("cuThreadExchangeStreamCaptureMode", before)
 
     def device_of_address(self, address: int) -> int:
         attribute = self._cuda.CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
@@ -150,12 +160,20 @@ class CudaBindingsDriver:
         return int(kind) == int(kinds.CU_MEMORYTYPE_HOST)
 
     def copy_host_to_device(self, destination: int, source: int, nbytes: int, stream: StreamHandle) -> None:
+        self._check_pinned("cuMemcpyHtoDAsync", source, stream)
         self._enter(stream.device)
         self._call("cuMemcpyHtoDAsync", destination, source, nbytes, stream.handle)
 
     def copy_device_to_host(self, destination: int, source: int, nbytes: int, stream: StreamHandle) -> None:
+        self._check_pinned("cuMemcpyDtoHAsync", destination, stream)
         self._enter(stream.device)
         self._call("cuMemcpyDtoHAsync", destination, source, nbytes, stream.handle)
+
+    def _check_pinned(self, call: str, address: int, stream: StreamHandle) -> None:
+        """CudaError if a copy would be recorded whose memory on the host needn't be there later: CUDA doesn't mind."""
+        if stream in self._recording and not self.is_pinned(address):
+            explanation = f"operation not permitted when stream is capturing: {NOT_PINNED}"
+            raise CudaError(call, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", explanation)
 
     def copy_device_to_device(self, destination: int, source: int, nbytes: int, stream: StreamHandle) -> None:
         self._enter(stream.device)
@@ -229,6 +247,50 @@ class CudaBindingsDriver:
 
     def elapsed_time(self, start: int, end: int) -> float:
         return float(self._call("cuEventElapsedTime", start, end))
+
+    # ------------------------------------------------------------------------------------------ recordings
+
+    def begin_capture(self, stream: StreamHandle, mode: str = "global") -> None:
+        self._enter(stream.device)
+        modes = self._cuda.CUstreamCaptureMode
+        self._call("cuStreamBeginCapture", stream.handle, getattr(modes, f"CU_STREAM_CAPTURE_MODE_{mode.upper()}"))
+        self._recording.add(stream)
+
+    def end_capture(self, stream: StreamHandle) -> int:
+        self._recording.discard(stream)
+        return int(self._call("cuStreamEndCapture", stream.handle))
+
+    def is_capturing(self, stream: StreamHandle) -> bool:
+        none = self._cuda.CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE
+        return bool(self._call("cuStreamIsCapturing", stream.handle) != none)
+
+    def instantiate_graph(self, graph: int) -> int:
+        return int(self._call("cuGraphInstantiate", graph, 0))
+
+    def prepared_graph(self, device: int, executable: int) -> Callable[[int], None]:
+        launch, contexts = self._launch_graph, self._contexts
+
+        def put(stream: int) -> None:
+            if len(contexts) > 1:
+                self._enter(device)
+            if launch(executable, stream):
+                self._enter(device)
+                if error := launch(executable, stream):
+                    self._fail("cuGraphLaunch", self._cuda.CUresult(error))
+
+        return put
+
+    @cached_property
+    def _launch_graph(self) -> Any:
+        plain = self._cuda.CUdriverProcAddress_flags.CU_GET_PROC_ADDRESS_DEFAULT
+        address, _ = self._call("cuGetProcAddress", b"cuGraphLaunch", LAUNCH_SINCE, plain)
+        return ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(int(address))
+
+    def destroy_graph(self, graph: int) -> None:
+        self._call("cuGraphDestroy", graph)
+
+    def destroy_executable(self, executable: int) -> None:
+        self._call("cuGraphExecDestroy", executable)
 
     # ------------------------------------------------------------------------------------------ kernels
 

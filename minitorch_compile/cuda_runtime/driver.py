@@ -15,6 +15,7 @@ put into a stream, and the call returns; what is in one stream runs in its order
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -151,5 +152,31 @@ class StreamCalls(Protocol):
         """Milliseconds between two marks, both passed, both of events with timing."""
 
 
-class Driver(DeviceCalls, MemoryCalls, StreamCalls, Protocol):
+class CaptureCalls(Protocol):
+    """Recordings: what is put into a stream between two calls is not done but noted, to be launched at once later."""
+
+    def begin_capture(self, stream: StreamHandle, mode: str = "global") -> None:
+        """From now on the stream records. `mode`: "global", "thread_local" or "relaxed": whose calls that can't be
+        recorded are errors. CudaError for a default stream."""
+
+    def end_capture(self, stream: StreamHandle) -> int:
+        """What was recorded. CudaError if part of it couldn't be."""
+
+    def is_capturing(self, stream: StreamHandle) -> bool:
+        """Whether the stream records."""
+
+    def instantiate_graph(self, graph: int) -> int:
+        """A recording made ready to be launched."""
+
+    def prepared_graph(self, device: int, executable: int) -> Callable[[int], None]:
+        """What puts it into a stream of its device, given the stream's handle."""
+
+    def destroy_graph(self, graph: int) -> None:
+        """Forgets a recording; what was made ready of it stays."""
+
+    def destroy_executable(self, executable: int) -> None:
+        """Launches that are under way are still done."""
+
+
+class Driver(DeviceCalls, MemoryCalls, StreamCalls, CaptureCalls, Protocol):
     """All of them."""

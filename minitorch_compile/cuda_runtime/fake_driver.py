@@ -30,12 +30,14 @@ import numpy as np
 
 from minitorch_compile.cuda_runtime.driver import DeviceProperties, StreamHandle
 from minitorch_compile.cuda_runtime.errors import CudaError
+from minitorch_compile.cuda_runtime.fake_capture import FakeCaptures
 from minitorch_compile.cuda_runtime.fake_memory import FakeMemory
 from minitorch_compile.cuda_runtime.fake_stream import FakeEvent, FakeStream, Work
 
 # Between the first addresses of two devices, so that an address says whose it is; and beyond all of the host's.
 DEVICE_STRIDE = 1 << 48
 PRIORITIES = (0, -5)  # those of an H100
+NOT_PINNED = "memory of the host that isn't pinned may be gone when the recording is launched"
 
 
 class FakeDriver:
@@ -53,6 +55,8 @@ class FakeDriver:
         self._streams = {StreamHandle(device): FakeStream() for device in range(devices)}
         self._events: dict[int, FakeEvent] = {}
         self._pinned: dict[int, np.ndarray] = {}
+        self._captures = FakeCaptures()
+        self._graphs: dict[int, list[Work]] = {}  # recordings, and what was made ready of them
         self._handles = count(3)  # 1 and 2 are names of the default streams
         self._lock = threading.RLock()
         self._milliseconds = 0
@@ -87,6 +91,8 @@ class FakeDriver:
 
     def synchronize_device(self, device: int) -> None:
         with self._lock:
+            for handle in list(self._captures.of):
+                self._captures.refuse("cuCtxSynchronize", handle, "it would wait for the device")
             for handle, stream in list(self._streams.items()):
                 if handle.device == device:
                     stream.run_until(stream.end)
@@ -132,16 +138,23 @@ class FakeDriver:
             raise CudaError("cuMemFreeHost", "CUDA_ERROR_INVALID_VALUE", f"no pinned memory begins at {address:#x}")
 
     def bytes_at(self, address: int, nbytes: int) -> np.ndarray:
-        """A view of device memory, for what stands in for a kernel. CudaError unless all of it lies in one block."""
+        """A view of device memory, or of pinned memory of the host, for what stands in for a kernel. CudaError unless
+        all of it lies in one block."""
         with self._lock:
+            if address < DEVICE_STRIDE and self.is_pinned(address):
+                return _host_bytes(address, nbytes)
             return self._memory(address // DEVICE_STRIDE - 1).bytes_at(address, nbytes)
 
     def copy_host_to_device(self, destination: int, source: int, nbytes: int, stream: StreamHandle) -> None:
+        if not self.is_pinned(source):
+            self._captures.refuse("cuMemcpyHtoDAsync", stream, NOT_PINNED)
         target, given = self.bytes_at(destination, nbytes), _host_bytes(source, nbytes)
         taken = given if self.is_pinned(source) else given.copy()
         self.launch(lambda: np.copyto(target, taken), stream)
 
     def copy_device_to_host(self, destination: int, source: int, nbytes: int, stream: StreamHandle) -> None:
+        if not self.is_pinned(destination):
+            self._captures.refuse("cuMemcpyDtoHAsync", stream, NOT_PINNED)
         target, given = _host_bytes(destination, nbytes), self.bytes_at(source, nbytes)
         self.launch(lambda: np.copyto(target, given), stream)
         if not self.is_pinned(destination):
@@ -173,6 +186,8 @@ class FakeDriver:
         """Puts a call into a stream: what a kernel is here."""
         with self._lock:
             queue = self._stream(stream)
+            if self._captures.takes(work, stream):
+                return
             queue.put(self._timed(work))
             if self.order == "eager":
                 queue.run_until(queue.end)
@@ -207,11 +222,13 @@ class FakeDriver:
 
     def synchronize_stream(self, stream: StreamHandle) -> None:
         with self._lock:
+            self._captures.refuse("cuStreamSynchronize", stream, "it would wait for the stream")
             queue = self._stream(stream)
             queue.run_until(queue.end)
 
     def stream_is_done(self, stream: StreamHandle) -> bool:
         with self._lock:
+            self._captures.refuse("cuStreamQuery", stream, "nothing in it is ever done")
             queue = self._stream(stream)
             return self._asked(queue, queue.end)
 
@@ -245,6 +262,8 @@ class FakeDriver:
             if mark.device != stream.device:
                 explanation = f"an event of device {mark.device} can't be recorded in {stream}"
                 raise CudaError("cuEventRecord", "CUDA_ERROR_INVALID_HANDLE", explanation)
+            if self._captures.records_event(event, stream):
+                return
             # A new mark: who waits for the old one goes on doing so.
             new = self._events[event] = FakeEvent(mark.device, mark.timing, queue, queue.end + 1)
 
@@ -258,6 +277,8 @@ class FakeDriver:
     def wait_event(self, stream: StreamHandle, event: int) -> None:
         with self._lock:
             mark, queue = self._event(event), self._stream(stream)
+            if self._captures.waits_for(stream, event):
+                return
             queue.put(mark.wait)
             if self.order == "eager":
                 queue.run_until(queue.end)
@@ -280,6 +301,46 @@ class FakeDriver:
         if first is None or last is None:
             raise CudaError("cuEventElapsedTime", "CUDA_ERROR_NOT_READY", "wait for both events first")
         return last - first
+
+    # ------------------------------------------------------------------------------------------ recordings
+
+    def begin_capture(self, stream: StreamHandle, mode: str = "global") -> None:
+        with self._lock:
+            self._stream(stream)
+            self._captures.begin(stream)
+
+    def end_capture(self, stream: StreamHandle) -> int:
+        with self._lock:
+            return self._new_graph(self._captures.end(stream))
+
+    def is_capturing(self, stream: StreamHandle) -> bool:
+        return stream in self._captures.of
+
+    def instantiate_graph(self, graph: int) -> int:
+        return self._new_graph(self._graph(graph))
+
+    def prepared_graph(self, device: int, executable: int) -> Callable[[int], None]:
+        def put(stream: int) -> None:
+            for work in self._graph(executable):
+                self.launch(work, StreamHandle(device, stream))
+
+        return put
+
+    def destroy_graph(self, graph: int) -> None:
+        self._graph(graph)
+        del self._graphs[graph]
+
+    destroy_executable = destroy_graph
+
+    def _new_graph(self, works: list[Work]) -> int:
+        graph = next(self._handles)
+        self._graphs[graph] = works
+        return graph
+
+    def _graph(self, graph: int) -> list[Work]:
+        if graph not in self._graphs:
+            raise CudaError("graph", "CUDA_ERROR_INVALID_HANDLE", f"{graph} is no recording; was it destroyed?")
+        return self._graphs[graph]
 
     def _event(self, event: int) -> FakeEvent:
         if event not in self._events:

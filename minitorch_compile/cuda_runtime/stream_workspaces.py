@@ -41,3 +41,7 @@ class StreamWorkspaces:
             address = allocator.allocate(nbytes, stream)
             self.blocks[stream] = nbytes, address
         return address
+
+    def take(self, stream: StreamHandle) -> int:
+        """The address of the stream's workspace, which is the caller's from now on; 0 if there is none."""
+        return self.blocks.pop(stream, (0, 0))[1]

@@ -7,7 +7,7 @@
 
 import sys
 
-from minitorch_compile.nn import attention, common_types, functional, init, parallel, utils
+from minitorch_compile.nn import attention, common_types, functional, graphed_callables, init, parallel, utils
 from minitorch_compile.nn.module import Module
 from minitorch_compile.nn.modules.activation import (
     CELU,

@@ -47,6 +47,37 @@ def address(driver: Driver) -> Iterator[int]:
     driver.free(0, block)
 
 
+def test_a_recording_is_done_at_each_launch_and_not_before(driver: Driver, stream: StreamHandle, address: int) -> None:
+    driver.set_memory(address, 1, NBYTES, stream)
+    driver.begin_capture(stream)
+    assert driver.is_capturing(stream)
+    driver.set_memory(address, 7, 16, stream)
+    driver.copy_device_to_device(address + 16, address, 16, stream)
+    with pytest.raises(CudaError, match="operation not permitted when stream is capturing"):
+        driver.copy_host_to_device(address, np.zeros(4, np.uint8).ctypes.data, 4, stream)
+    graph = 0
+    try:
+        graph = driver.end_capture(stream)
+    except CudaError as error:
+        assert error.name == "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED"  # of the stand-in, which is stricter
+        driver.begin_capture(stream, "relaxed")
+        driver.set_memory(address, 7, 16, stream)
+        driver.copy_device_to_device(address + 16, address, 16, stream)
+        graph = driver.end_capture(stream)
+    assert not driver.is_capturing(stream) and bytes_on_device(driver, address, stream).max() == 1
+    executable = driver.instantiate_graph(graph)
+    driver.destroy_graph(graph)
+    put = driver.prepared_graph(0, executable)
+    for _ in range(2):
+        driver.set_memory(address, 1, NBYTES, stream)
+        put(stream.handle)
+        found = bytes_on_device(driver, address, stream)
+        assert (found[:32] == 7).all() and (found[32:] == 1).all()
+    driver.destroy_executable(executable)
+    with pytest.raises(CudaError):
+        driver.begin_capture(StreamHandle(0))
+
+
 def bytes_on_device(driver: Driver, address: int, stream: StreamHandle, nbytes: int = NBYTES) -> np.ndarray:
     host = np.zeros(nbytes, np.uint8)
     driver.copy_device_to_host(host.ctypes.data, address, nbytes, stream)

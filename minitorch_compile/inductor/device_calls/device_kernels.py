@@ -103,7 +103,13 @@ class DeviceKernels:
         return call([on_device(x, where) for x in tensors], place or floats)
 
     def make(self, op: Op, bound: Sequence[Any], where: Device) -> Any:
-        """A new tensor on a device, by an op that makes one of no other."""
+        """A new tensor on a device, by an op that makes one of no other. RuntimeError for random numbers while work is
+        recorded: each launch would draw the same."""
+        if op.kind == "random" and self.runtime.driver.is_capturing(self.runtime.current_stream()):
+            raise RuntimeError(
+                f"{op.name}: random numbers can't be drawn in a CUDA graph, whose launches would all get the same; draw"
+                " outside into a tensor, or record the step with torch.compile(mode='reduce-overhead')"
+            )
         try:
             drawn = random_draws.as_function_of_place(op, bound)
         except NoKernelError as error:

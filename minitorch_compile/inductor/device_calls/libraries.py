@@ -37,6 +37,7 @@ class Libraries:
         driver = getattr(runtime.driver, "driver", runtime.driver)  # that of a sanitized one
         self.answers: dict[Any, bool] = {}  # what was asked of them before, by who asks at each call
         self.workspaces = StreamWorkspaces(runtime.allocators)
+        runtime.workspaces.append(self.workspaces)
         simulated = isinstance(driver, FakeDriver)
         self.bindings = bindings or (NONE.__getitem__ if simulated else library_bindings.bindings)
 
