@@ -52,11 +52,20 @@ def is_exporting() -> bool:
 
 
 def cudagraph_mark_step_begin() -> None:
-    """Tells PyTorch that what the last step of a CUDA graph returned may be overwritten. No CUDA graphs are recorded
-    here, so there is nothing to do.
+    """Says that another step of the program begins: what compiled functions with mode="reduce-overhead" returned on a
+    GPU, or saved for a backward pass that never came, may be overwritten.
 
     >>> cudagraph_mark_step_begin()
     """
+    _steps[0] += 1
+
+
+_steps = [0]
+
+
+def steps_begun() -> int:
+    """How often a program has said so."""
+    return _steps[0]
 
 
 def disable(fn: AnyCallable | None = None, recursive: bool = True, *, reason: str | None = None) -> Any:

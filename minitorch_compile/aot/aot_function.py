@@ -30,7 +30,7 @@ from minitorch_compile.amp.autocast_state import state as casts
 from minitorch_compile.aot.aliasing.argument_layouts import ForEachLayout
 from minitorch_compile.aot.aliasing.shared_memory import Sharing
 from minitorch_compile.aot.backward_in_graph import with_recomputation
-from minitorch_compile.aot.call_compiler import WRITTEN_BACK, CompiledGraph, Compiler, call_compiler
+from minitorch_compile.aot.call_compiler import RESULTS_FOR_CALLER, WRITTEN_BACK, CompiledGraph, Compiler, call_compiler
 from minitorch_compile.aot.compiled_function import CompiledFunction, Differentiation
 from minitorch_compile.aot.custom_calls import dissolved
 from minitorch_compile.aot.cut_at_data import CutAtData
@@ -149,6 +149,7 @@ def _compile(
         forward = with_recomputation(forward, partition_fn)
     if _log_graphs.is_on:
         _log_graphs(forward.print_readable(print_output=False))
+    forward.meta[RESULTS_FOR_CALLER] = len(forward.graph.output_node().args[0])
     if program.calls_backward:  # elsewhere an argument may also be saved for the backward pass
         forward.meta[WRITTEN_BACK] = {position: m.input for position, m in enumerate(program.mutations)}
     compiled = _with_versions(call_compiler(forward, fw_compiler), program)
@@ -195,6 +196,7 @@ def _compile_joint(
         repeated=[i for i, node in enumerate(returned) if node.op == "placeholder" or node in returned[:i]],
         symbols=[node.meta["val"].expression.only_symbol for node in partition.saved_sizes],
     )
+    partition.forward.meta[RESULTS_FOR_CALLER] = joint.output_count
     compiled = _with_versions(call_compiler(partition.forward, fw_compiler), program)
     return CompiledFunction(compiled, partition.backward, lambda: call_compiler(partition.backward, bw_compiler), how)
 

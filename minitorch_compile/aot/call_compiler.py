@@ -37,6 +37,9 @@ from minitorch_compile.tensor.tensor_base import TensorBase
 CompiledGraph = Callable[..., Sequence[Any]]
 Compiler = Callable[[GraphModule, list[TensorBase]], CompiledGraph]
 
+# Keys of a graph module's meta: how many of its results the caller gets (those behind them are saved for a backward
+# pass), and which of the results that a compiler sees are the caller's alone.
+RESULTS_FOR_CALLER, OVERWRITABLE = "results_for_caller", "overwritable"
 WRITTEN_BACK = "written_back"  # the key of a graph module's meta: {position of a result: position of an argument}
 ARGUMENT, CONSTANT, RESULT, NOTHING = "argument", "constant", "result", "nothing"
 Place = tuple[str, int]
@@ -110,6 +113,9 @@ def _with_new_results_only(graph_module: GraphModule, constants: int) -> tuple[G
     output.meta["val"] = tuple(layouts)
     core = LazyGraphModule(graph_module.attributes, graph)
     core.meta.update(graph_module.meta)
+    count = graph_module.meta.get(RESULTS_FOR_CALLER, 0)
+    saved = set(places[count:])
+    core.meta[OVERWRITABLE] = {i for kind, i in places[:count] if kind is RESULT and (kind, i) not in saved}
     written = graph_module.meta.get(WRITTEN_BACK, {})
     once = {place for place in places if places.count(place) == 1} if written else set()
     core.meta[WRITTEN_BACK] = {

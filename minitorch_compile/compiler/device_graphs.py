@@ -32,6 +32,8 @@ def compiled_on_device(inductor: Inductor, graph: GraphModule, example_inputs: l
     """The graph as a function on tensors of the GPU that it has to do with."""
     where = only_device(graph, example_inputs)
     if where is None:
+        if inductor.options.get("reuse_temporaries"):
+            warn_user("torch.compile: skipping cudagraphs due to cpu device: a graph with tensors on several devices")
         return call_by_call(graph)
     return DeviceInductor(inductor, where).compile(graph, example_inputs)
 
@@ -94,8 +96,11 @@ class DeviceInductor(Inductor):
     compile_backward = compile_forward
 
     def compile_prims(self, graph: GraphModule, example_inputs: list[Any]) -> Compiled:
+        """With mode="reduce-overhead", as a CUDA graph from the second call on."""
         stage("scheduling")
-        return self.graphs.compile_prims(graph, Options.of(self.options))
+        options = Options.of(self.options)
+        call = self.graphs.compile_prims(graph, options)
+        return self.graphs.recorded(call, graph) if options.reuse_temporaries else call
 
 
 def without_moves(graph: GraphModule, where: Device) -> GraphModule:

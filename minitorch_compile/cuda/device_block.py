@@ -41,6 +41,10 @@ class DeviceBlock:
         kernels = self.runtime.kernels
         return None if kernels is None else kernels.run_again(op, bound)
 
+    def step_together(self, rule: str, rows: Sequence[Any], numbers: Sequence[Any]) -> None:
+        """Steps many parameters on this device by one kernel; `optim/fused.py` says what a row is."""
+        self.runtime.made_kernels().optimizers.run(rule, rows, numbers)
+
     def attends(self, query: Any, key: Any, value: Any, is_causal: bool, scale: float) -> bool:
         """Whether the device computes attention of these without a score matrix."""
         kernels = self.runtime.made_kernels()

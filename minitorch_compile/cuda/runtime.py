@@ -54,6 +54,7 @@ class Runtime:
                 allocator.observers.append(self.sanitizer.observe)
         seed = default_generator.initial_seed()
         self.generators = tuple(Generator(device).manual_seed(seed) for device in self.devices)
+        self.recording_streams: dict[int, StreamHandle] = {}  # of each device, for work that is recorded
         self.workspaces: list[StreamWorkspaces] = []  # of libraries
         self.kernels: Any = None  # of the compiler, made when an operation first asks for them
         self._thread = _Thread()
@@ -95,6 +96,12 @@ class Runtime:
 
     def set_stream(self, stream: StreamHandle) -> None:
         self._thread.streams[stream.device] = stream
+
+    def recording_stream(self, index: int) -> StreamHandle:
+        """A stream of a device in which nothing is ever done but recorded."""
+        if index not in self.recording_streams:
+            self.recording_streams[index] = self.driver.create_stream(index)
+        return self.recording_streams[index]
 
     def order(self, first: StreamHandle, then: StreamHandle) -> None:
         """What is put into a stream from now on waits for what is in the other one now."""

@@ -169,6 +169,11 @@ class CachingAllocator:
 
     # ------------------------------------------------------------------------------------------ recordings
 
+    @property
+    def is_recording(self) -> bool:
+        """Whether a recording is under way."""
+        return self._recording is not None
+
     def begin_recording(self, stream: StreamHandle, pool: Hashable) -> None:
         """What is allocated for this stream from now on comes from a pool of its own, which recordings may share: its
         memory is theirs until the last of them is dropped. RuntimeError if another recording is under way."""
@@ -204,7 +209,8 @@ class CachingAllocator:
             self._retired.append(private)
 
     def _pools(self) -> Iterator[Pool]:
-        for owner in (self, *self._retired, *self._private.values()):
+        yield from (self._large, self._small)
+        for owner in (*self._retired, *self._private.values()):
             yield from (owner._large, owner._small)
 
     # ------------------------------------------------------------------------------------------ handing out
@@ -354,7 +360,7 @@ class CachingAllocator:
         """The segments that are one free block go back to the driver, and events that nobody needs."""
         if self._recording is not None:
             return
-        for pool in [pool for owner in (self, *self._retired) for pool in (owner._large, owner._small)]:
+        for pool in (self._large, self._small, *(pool for old in self._retired for pool in (old._large, old._small))):
             for block in [block for block in pool.blocks() if not block.is_part]:
                 pool.remove(block)
                 self._release(block)

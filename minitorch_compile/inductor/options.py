@@ -20,7 +20,8 @@ from typing import Any
 class Options:
     """max_fusion_size: how many loops one kernel may hold; 1 compiles every loop on its own.
     reuse_temporaries: keep one block of memory for a graph's temporaries from call to call, instead of asking for it
-    anew; the memory of a result is used again, too, once nobody holds the result (`result_memory`).
+    anew; the memory of a result is used again, too, once nobody holds the result (`result_memory`). On a GPU, launch a
+    recording of the graph (`recorded_graph`).
     max_autotune: compute each matrix product, with what follows it, in several ways, and the graph with several
     fusion limits; time each on this machine, keep the fastest, and remember which it was.
     epilogue_fusion: run the loops that follow a product or a convolution on each block of its result, while that is in

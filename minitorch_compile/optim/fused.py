@@ -23,6 +23,7 @@ import numpy as np
 
 from minitorch_compile.control import disable, is_compiling
 from minitorch_compile.tensor import Tensor, float32, float64, ops
+from minitorch_compile.tensor.memory.strides import is_dense
 
 LARGE = 1 << 16  # elements in a group from which on the native call is worth Numba's import
 SUPPORTED = (float32, float64)
@@ -33,19 +34,31 @@ Kernel = Callable[[np.ndarray, np.ndarray, np.ndarray], None]
 def is_fused(group: dict[str, Any], params: Sequence[Tensor]) -> bool:
     """Whether a group is stepped by a native call: as it says, or if it doesn't say and is large.
 
-    Not in a compiled program, where the plain path becomes part of the graph and is fused there; and not on a device,
-    whose memory the call can't write to: there the plain path is taken, which gives the same numbers.
+    Not in a compiled program, where the plain path becomes part of the graph and is fused there. On a device, all
+    parameters of a group are one kernel, unless the group says otherwise.
     """
     if is_compiling() or any(p.storage.block is not None for p in params):
         if group["fused"]:
             check_elements(params)
-        return False
+        return not is_compiling() and _is_together(group, params)
     if group["fused"] is not None:
         return bool(group["fused"])
     said = group["foreach"] is not None or group.get("capturable") or group["differentiable"]
     if said or sum(p.numel() for p in params) < LARGE:
         return False
     return all(p.dtype in SUPPORTED for p in params)
+
+
+def _is_together(group: dict[str, Any], params: Sequence[Tensor]) -> bool:
+    """Whether parameters on a device are stepped by one kernel: all on one, dense, with gradients like them."""
+    unsaid = group["fused"] is None and group["foreach"] is None
+    if not (group["fused"] or group["foreach"] or unsaid) or group.get("capturable") or group["differentiable"]:
+        return False
+    where = params[0].device
+    return all(
+        p.device == where and p.dtype in SUPPORTED and is_dense(p.sizes, p.strides) and p.grad.dtype is p.dtype
+        for p in params
+    )
 
 
 def fused_sgd(
@@ -145,9 +158,30 @@ def run(kernel: Kernel, rows: Sequence[tuple[Tensor, ...]], numbers: Sequence[Se
     One call for each dtype. RuntimeError for one that is not float32 or float64.
     """
     check_elements([row[0] for row in rows])
+    if rows[0][0].storage.block is not None:
+        _run_on_device(kernel, rows, numbers)
+        return
     for element in {row[0].dtype for row in rows}:
         chosen = [i for i, row in enumerate(rows) if row[0].dtype is element]
         _run_one_dtype(kernel, [rows[i] for i in chosen], _matrix([numbers[i] for i in chosen], element.numpy))
+
+
+def _run_on_device(kernel: Any, rows: Sequence[tuple[Tensor, ...]], numbers: Sequence[Sequence[float]]) -> None:
+    for element in dict.fromkeys(row[0].dtype for row in rows):
+        chosen = [i for i, row in enumerate(rows) if row[0].dtype is element and row[0].numel()]
+        alike = [tuple(_laid_out_as(x, rows[i][0]) for x in rows[i]) for i in chosen]
+        if alike:
+            block: Any = alike[0][0].storage.block
+            block.step_together(kernel.__name__, alike, [numbers[i] for i in chosen])
+    for row in rows:
+        for position, x in enumerate(row):
+            if position != 1:
+                x.storage.version += 1
+
+
+def _laid_out_as(x: Tensor, p: Tensor) -> Tensor:
+    """A gradient whose elements lie in the order of the parameter's. What is written to, state, always does."""
+    return x if x.strides == p.strides else ops.empty_like(p).copy_(x)
 
 
 def _matrix(rows: Sequence[Sequence[float]], element: np.dtype) -> np.ndarray:

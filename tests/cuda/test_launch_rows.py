@@ -89,4 +89,4 @@ def test_a_whole_step_writes_parameters_where_they_are(monkeypatch: Any) -> None
     place = w.data_ptr()
     losses = [step(x).item() for _ in range(3)]
     assert losses == [30, -53, -177.5] and w.data_ptr() == place
-    assert "copy" not in names[-1]
+    assert "copies" not in names[-1]

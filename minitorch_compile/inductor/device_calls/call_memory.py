@@ -23,6 +23,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from minitorch_compile.inductor.ir.buffer import Buffer
+from minitorch_compile.inductor.ir.iteration import count
 from minitorch_compile.inductor.schedule.group import Group
 from minitorch_compile.inductor.schedule.memory_plan import Life, assign_offsets, overwrites_safely
 from minitorch_compile.inductor.schedule.schedule import Schedule, reads_of
@@ -66,9 +67,16 @@ def written_at_once(schedule: Schedule) -> dict[Buffer, Buffer]:
         step: Any = schedule.steps[writers[0]]
         if isinstance(step, Group) and not step.is_fusible:
             continue
-        if writers[0] not in readers or (isinstance(step, Group) and overwrites_safely(step, result, target)):
+        if writers[0] not in readers or (isinstance(step, Group) and _one_thread_each(step, result, target)):
             found[result] = target
     return found
+
+
+def _one_thread_each(group: Group, result: Buffer, target: Buffer) -> bool:
+    """Whether each element is read and written at one point of the group, which one thread has. What belongs to a row,
+    or to the whole, is read by all threads, at any time before the last of them has come to its end."""
+    alone = bool(group.axes) and not group.has_reduction and count(group.axes) == target.length
+    return alone and overwrites_safely(group, result, target)
 
 
 def planned(sizes: Mapping[int, int], uses: Sequence[Sequence[int]]) -> tuple[list[int], int]:

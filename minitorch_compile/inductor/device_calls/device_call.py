@@ -14,9 +14,10 @@ import numpy as np
 
 from minitorch_compile.cuda.device_block import DeviceBlock
 from minitorch_compile.cuda.runtime import Runtime
-from minitorch_compile.cuda_runtime.driver import Driver, StreamHandle
+from minitorch_compile.cuda_runtime.driver import StreamHandle
 from minitorch_compile.cuda_runtime.sanitizer import Sanitizer
-from minitorch_compile.inductor.device_calls.call_memory import places_of, planned
+from minitorch_compile.inductor.device_calls.call_memory import Places, places_of, planned
+from minitorch_compile.inductor.device_calls.copies_together import BITS, MOST, copies_together
 from minitorch_compile.inductor.device_calls.extern_launches import Resources, launch_of
 from minitorch_compile.inductor.device_calls.launcher import (
     SIZE,
@@ -136,10 +137,7 @@ class DeviceCall:
             else _made_launch(prepared, places.of, resources)
             for prepared in kernels
         ]
-        self.launches += [
-            _copy(runtime.driver, places.of[result], places.of[target], result.nbytes)
-            for result, target in places.copied.items()
-        ]
+        self.launches += _copies(places, resources)
         self.described = [_described(prepared) for prepared in kernels]
         self.item_sizes = [buffer.dtype.itemsize for buffer in self.inputs]
         # Of what is written back, the input itself.
@@ -290,13 +288,21 @@ def raise_reported(reported: np.ndarray) -> None:
         raise index_error(reported)
 
 
-def _copy(driver: Driver, source: int, target: int, nbytes: int) -> Launch:
-    """Copies a result to where it belongs; both are places."""
-
-    def copy(addresses: Sequence[int], stream: StreamHandle) -> None:
-        driver.copy_device_to_device(addresses[1], addresses[0], nbytes, stream)
-
-    return Launch(copy, [source, target], False, "copy", [(source, nbytes)], [(target, nbytes)])
+def _copies(places: Places, resources: Resources) -> list[Launch]:
+    """What copies results to where they belong."""
+    copied, launches, launcher = [*places.copied.items()], [], resources.launcher
+    for first in range(0, len(copied), MOST):
+        pairs = copied[first : first + MOST]
+        items = [(result.dtype.itemsize, result.length) for result, _ in pairs]
+        text, kinds = copies_together(items)
+        longest = max(length for _, length in items)
+        blocks = max(1, min(-(-longest // launcher.threads), launcher.most_blocks))
+        reaches = [(length, np.dtype(BITS[item])) for item, length in items for _ in range(2)]
+        kernel = resources.compile(text, "copies", kinds)(blocks, reaches, [length for _, length in items])
+        used = [places.of[buffer] for pair in pairs for buffer in pair]
+        read, written = ([(places.of[pair[end]], pair[end].nbytes) for pair in pairs] for end in (0, 1))
+        launches.append(Launch(kernel, used, False, "copies", read, written))
+    return launches
 
 
 def _described(prepared: Prepared) -> Described:

@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from minitorch_compile.aot.call_compiler import OVERWRITABLE
 from minitorch_compile.fx import GraphModule
 from minitorch_compile.fx.arguments import map_arg
 from minitorch_compile.fx.node import Node
@@ -33,6 +34,7 @@ from minitorch_compile.inductor.device_calls.kernel_rules import KERNEL_RULES
 from minitorch_compile.inductor.device_calls.library_rules import library_rules
 from minitorch_compile.inductor.device_calls.one_op_graph import DTYPES, NoKernelError, schedule_of
 from minitorch_compile.inductor.device_calls.product_choice import EpilogueTimer, device_schedule
+from minitorch_compile.inductor.device_calls.recorded_graph import RecordedGraph
 from minitorch_compile.inductor.ir.loops import LoopGraph
 from minitorch_compile.inductor.lowering import lower
 from minitorch_compile.inductor.options import DEFAULTS, Options
@@ -91,6 +93,10 @@ class DeviceGraphs(Target):
         timer = EpilogueTimer(kernels.runtime, self.index, options, make)
         scheduled = device_schedule(loops, options, kernels.libraries.products is not None, timer)
         return GraphCall(DeviceCall(scheduled, resources, kernels.kernel, kernels.runtime, self.index), self.where)
+
+    def recorded(self, call: GraphCall, graph: GraphModule) -> RecordedGraph:
+        """The same, launched as a recording once it has run."""
+        return RecordedGraph(call, graph.meta.get(OVERWRITABLE, ()))
 
 
 class GraphCall:

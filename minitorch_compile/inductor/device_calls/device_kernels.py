@@ -41,6 +41,7 @@ from minitorch_compile.inductor.device_calls.one_op_graph import (
     with_tensors,
 )
 from minitorch_compile.inductor.device_calls.open_numbers import NumberedCalls, class_of, opens, with_floats
+from minitorch_compile.inductor.device_calls.optimizer_kernels import OptimizerKernels
 from minitorch_compile.inductor.device_calls.strided_copy import StridedCopy, is_for_kernels
 from minitorch_compile.prims.decomposition_table import refusal_of_call
 from minitorch_compile.tensor import no_grad, ops
@@ -66,6 +67,7 @@ class DeviceKernels:
         self.runtime = runtime
         self.launcher = launcher_for(runtime)
         self.libraries = Libraries(runtime)
+        self.optimizers = OptimizerKernels(self)
         self.calls: dict[Any, Entry] = {}
         self.copies: dict[Any, StridedCopy] = {}
         self.compiled: dict[str, Kernel] = {}
