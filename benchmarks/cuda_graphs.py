@@ -14,6 +14,7 @@ import importlib
 import statistics
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 Timed = Callable[[], object]
@@ -104,23 +105,31 @@ def recorded(torch: Any) -> Timed:
 def rows(torch: Any) -> dict[str, Callable[[], float]]:
     """What is timed, by name; each row makes what it needs."""
     x = torch.ones(64, 64, device="cuda")
-    on_x = lambda mode: (lambda f: lambda: f(x))(torch.compile(twenty(torch), mode=mode))
-    steps = {"plain": (None, False), "default": ("default", False), "reduce-overhead": ("reduce-overhead", False)}
-    whole = {"default": ("default", True), "reduce-overhead": ("reduce-overhead", True)}
-    optimizers = [("SGD", {"momentum": 0.9}), ("Adam", {}), ("AdamW", {}), ("AdamW", {"fused": True})]
+
+    def on_x(mode: str) -> float:
+        compiled = torch.compile(twenty(torch), mode=mode)
+        return host_time(torch, lambda: compiled(x))
+
+    def stepped(mode: str | None, whole: bool) -> float:
+        return whole_time(torch, step_of(torch, mode, whole))
+
+    def optimized(name: str, **options: Any) -> float:
+        return whole_time(torch, optimizer_step(torch, name, **options))
+
     return {
-        "host: 20 kernels, compiled": lambda: host_time(torch, on_x("default")),
-        "host: 20 kernels, reduce-overhead": lambda: host_time(torch, on_x("reduce-overhead")),
+        "host: 20 kernels, compiled": partial(on_x, "default"),
+        "host: 20 kernels, reduce-overhead": partial(on_x, "reduce-overhead"),
         "host: CUDAGraph.replay": lambda: host_time(torch, recorded(torch)),
-        **{f"step: {k}": (lambda how=how: whole_time(torch, step_of(torch, *how))) for k, how in steps.items()},
-        **{f"whole step: {k}": (lambda how=how: whole_time(torch, step_of(torch, *how))) for k, how in whole.items()},
+        "step: plain": partial(stepped, None, False),
+        "step: default": partial(stepped, "default", False),
+        "step: reduce-overhead": partial(stepped, "reduce-overhead", False),
+        "whole step: default": partial(stepped, "default", True),
+        "whole step: reduce-overhead": partial(stepped, "reduce-overhead", True),
         "host: whole step, reduce-overhead": lambda: host_time(torch, step_of(torch, "reduce-overhead", True)),
-        **{
-            f"optimizer: {name} {options or ''}": (
-                lambda name=name, options=options: whole_time(torch, optimizer_step(torch, name, **options))
-            )
-            for name, options in optimizers
-        },
+        "optimizer: SGD, momentum": partial(optimized, "SGD", momentum=0.9),
+        "optimizer: Adam": partial(optimized, "Adam"),
+        "optimizer: AdamW": partial(optimized, "AdamW"),
+        "optimizer: AdamW, fused": partial(optimized, "AdamW", fused=True),
     }
 
 

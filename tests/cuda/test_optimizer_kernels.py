@@ -62,7 +62,8 @@ def test_more_parameters_than_fit_are_several_kernels(monkeypatch: Any) -> None:
 
 def test_who_wants_a_loop_or_a_graph_gets_it(monkeypatch: Any) -> None:
     monkeypatch.setattr(OptimizerKernels, "launch", None)
-    for options in ({"foreach": False}, {"capturable": True}, {"fused": False}):
+    choices: list[dict[str, Any]] = [{"foreach": False}, {"capturable": True}, {"fused": False}]
+    for options in choices:
         w = torch.ones(3, device="cuda", requires_grad=True)
         w.grad = torch.ones(3, device="cuda")
         torch.optim.Adam([w], lr=0.1, **options).step()

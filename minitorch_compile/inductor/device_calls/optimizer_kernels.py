@@ -132,7 +132,7 @@ class OptimizerKernels:
         if key not in self.launches:
             threads, rule = self.kernels.launcher.threads, RULES[name]
             text, kinds = step_together(name, len(lengths), element.name, threads)
-            ends, sizes = 0, []
+            ends, sizes = 0, list[int]()
             for length in lengths:
                 ends += -(-length // (threads * EACH))
                 sizes += ends, length

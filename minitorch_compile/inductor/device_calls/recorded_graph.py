@@ -90,7 +90,7 @@ class Run:
 
 def look(x: TensorBase, size: int) -> tuple[int, tuple[int, ...]]:
     """The address of a tensor's first element, and its strides."""
-    return x.storage.block.address + x.offset * size, x.strides  # type: ignore[union-attr]
+    return x.storage.block.address + x.offset * size, x.strides
 
 
 class RecordedGraph:
