@@ -199,7 +199,7 @@ SCRIPT = """
 for (const root of document.querySelectorAll(".NAME:not([data-ready])")) {
   root.dataset.ready = "yes";
   const svg = root.querySelector("svg"), steps = [...svg.querySelectorAll(".mtc-step")], heights = HEIGHTS;
-  const width = svg.viewBox.baseVal.width, controls = root.querySelector(".mtc-controls");
+  const width = WIDTH, controls = root.querySelector(".mtc-controls");
   const [back, next, play, all] = controls.querySelectorAll("button"), where = controls.querySelector("span");
   let at = 0, timer = null;
   const resize = height => {
@@ -255,6 +255,7 @@ class Steps(Drawing):
         svg = self.svg()
         name = f"mtc-block-{hashlib.sha256(svg.encode()).hexdigest()[:12]}"
         script = SCRIPT.replace("NAME", name).replace("HEIGHTS", str(list(self.heights)))
+        script = script.replace("WIDTH", f"{self.width:g}")
         controls = f'<p class="mtc-controls" style="font-family: {FONT}" hidden>{BUTTONS}<span></span></p>'
         html = f'<div class="mtc-drawing {name}">{controls}{svg}<script>{script}</script></div>'
         return {"text/html": html, "text/plain": self.text}
