@@ -16,6 +16,22 @@ def test_a_statement_is_run_in_blocks():
     assert timer.adaptive_autorange(max_run_time=0.02).median > 0
 
 
+def test_statements_stand_indented_and_know_torch():
+    timer = Timer(
+        """
+        y = x + 1
+        y.relu()
+        """,
+        setup="""
+            x = torch.ones(2)
+        """,
+    )
+    measured = timer.timeit(2)
+    assert (measured.task_spec.stmt, measured.task_spec.setup) == ("y = x + 1\ny.relu()", "x = torch.ones(2)")
+    with pytest.raises(ValueError, match="global_setup is C\\+\\+ only, got `#include <a>`. Most likely this code can"):
+        Timer("pass", global_setup="#include <a>")
+
+
 def test_what_is_no_statement_is_refused():
     with pytest.raises(ValueError, match="Currently only a `str` stmt is supported"):
         Timer(len)

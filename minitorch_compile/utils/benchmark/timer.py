@@ -7,6 +7,8 @@ True
 from __future__ import annotations
 
 import enum
+import sys
+import textwrap
 import timeit
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -29,11 +31,17 @@ class Language(enum.Enum):
     CPP = 1
 
 
+def _from_the_margin(text: str) -> str:
+    """A statement of several lines as it stood in a function, without the newline and the indentation that brought."""
+    return textwrap.dedent(text).removeprefix("\n").rstrip()
+
+
 class Timer:
     """Measures the time of a Python statement.
 
-    stmt, setup: source text; `globals` are the names it knows. label, sub_label, description, env: how tables call it.
-    num_threads: how many threads operations use meanwhile. timer: a function that gives the time in seconds.
+    stmt, setup: source text, indented as a whole or not; `globals` are the names it knows, besides `torch`. label,
+    sub_label, description, env: how tables call it. num_threads: how many threads operations use meanwhile. timer: a
+    function that gives the time in seconds.
     ValueError for a statement in C++: language, global_setup.
 
     >>> torch.utils.benchmark.Timer("x + 1", globals={"x": torch.ones(2)}).timeit(10).number_per_run
@@ -59,8 +67,11 @@ class Timer:
         if language not in (Language.PYTHON, "py", "python"):
             raise ValueError(f"Timer: statements are in Python here, not in {language!r}")
         if global_setup:
-            raise ValueError("global_setup is C++ only, e.g. `#include`. Most likely you wanted to specify `setup`.")
-        self._globals = dict(globals or {})
+            raise ValueError(
+                f"global_setup is C++ only, got `{global_setup}`. Most likely this code can simply be moved to `setup`."
+            )
+        self._globals = {"torch": sys.modules[__name__.partition(".")[0]], **(globals or {})}
+        stmt, setup = _from_the_margin(stmt), _from_the_margin(setup)
         self._task_spec = TaskSpec(stmt, setup, "", label, sub_label, description, env, num_threads)
         self._timer = timeit.Timer(stmt, setup, timer, self._globals)
 
