@@ -1,4 +1,5 @@
 """Attention as a call of cuDNN, forward and backward, without a score matrix: for floats of two bytes, without a mask.
+Where cuDNN isn't, and no gradient is wanted, a kernel of ours computes it (`flash_attention.py`).
 
 `scaled_dot_product_attention` asks a device whether it computes attention so (`is_fused`), and is then one op, whose
 meaning is `tensor/ops/flash_attention.py`. Of a row cuDNN keeps one number, log(sum(exp(score))), where the op has two
@@ -18,6 +19,8 @@ from typing import Any
 from minitorch_compile import backends, prims
 from minitorch_compile.cuda_runtime.cudnn import Cudnn, Layout
 from minitorch_compile.cuda_runtime.cudnn_attention import ELEMENTS, Attention, computes_attention, row_major
+from minitorch_compile.inductor.device_calls import attention_launches
+from minitorch_compile.inductor.device_calls.attention_launches import has_attention_kernel
 from minitorch_compile.inductor.device_calls.libraries import Libraries
 from minitorch_compile.inductor.device_calls.one_op_graph import NoKernelError
 from minitorch_compile.inductor.ir.buffer import Position
@@ -47,6 +50,12 @@ def attention_library(libraries: Libraries) -> Cudnn | None:
     return libraries.convolutions if backends.cuda.attention_switches.enabled & FUSED else None
 
 
+def is_ours(libraries: Libraries, attention: Attention) -> bool:
+    """Whether a kernel of ours computes it, where cuDNN isn't."""
+    wanted = backends.cuda.attention_switches.enabled & {"FLASH_ATTENTION"}
+    return bool(wanted) and libraries.has_tensor_cores and has_attention_kernel(attention)
+
+
 def is_fused(libraries: Libraries, tensors: Sequence[TensorBase], is_causal: bool, scale: float) -> bool:
     """Whether cuDNN computes the attention of query, key and value, which lie on a device, and its gradient if one is
     wanted. Who asks the same again is told from memory."""
@@ -66,11 +75,11 @@ def _is_fused(libraries: Libraries, tensors: Sequence[TensorBase], is_causal: bo
         return False
     if any(x.dtype is not query.dtype or x.device != query.device for x in others):
         return False
-    library = attention_library(libraries)
-    if library is None:
-        return False
     q, k, v = (as_rows(x.sizes, x.strides) for x in tensors)
     attention = Attention(query.dtype.name, q, k, v, bool(is_causal), float(scale))
+    library = attention_library(libraries)
+    if library is None:
+        return not wanted and is_ours(libraries, attention)
     stream = libraries.runtime.current_stream(libraries.runtime.index_of(query.device))
     return computes_attention(library, attention, settings.deterministic, stream, wanted)
 
@@ -104,7 +113,8 @@ def attention_rules(libraries: Libraries) -> dict[str, Rule]:
             graph.new_buffer(attention.out.sizes, query.dtype),
             graph.new_buffer(attention.statistics.sizes, float32),
         ]
-        out, statistics = graph.extern(CALL, views, outputs, attention)
+        call = CALL if attention_library(libraries) is not None else attention_launches.CALL
+        out, statistics = graph.extern(call, views, outputs, attention)
         return out, _normalizers(statistics)
 
     def backward(graph: GraphLowering, *arguments: Any) -> tuple[TensorBox, ...]:
@@ -121,10 +131,11 @@ def attention_rules(libraries: Libraries) -> dict[str, Rule]:
 def _attention(
     libraries: Libraries, query: TensorBox, views: list[StridedView], is_causal: bool, scale: float, backward: bool
 ) -> Attention:
-    if query.dtype.name not in ELEMENTS or attention_library(libraries) is None:
-        raise NoKernelError("cuDNN isn't there, or isn't asked for attention in this dtype")
     q, k, v = (Layout(tuple(view.sizes), tuple(view.strides)) for view in views)
-    return Attention(query.dtype.name, q, k, v, bool(is_causal), float(scale), backward)
+    attention = Attention(query.dtype.name, q, k, v, bool(is_causal), float(scale), backward)
+    if query.dtype.name not in ELEMENTS or (attention_library(libraries) is None and not is_ours(libraries, attention)):
+        raise NoKernelError("cuDNN isn't there, or isn't asked for attention in this dtype")
+    return attention
 
 
 def _rows(graph: GraphLowering, x: TensorBox) -> StridedView:

@@ -91,7 +91,7 @@ class DeviceGraphs(Target):
             return DeviceCall(planned, resources, kernels.kernel, kernels.runtime, self.index).results_of
 
         timer = EpilogueTimer(kernels.runtime, self.index, options, make)
-        scheduled = device_schedule(loops, options, kernels.libraries.products is not None, timer)
+        scheduled = device_schedule(loops, options, kernels.libraries, timer)
         return GraphCall(DeviceCall(scheduled, resources, kernels.kernel, kernels.runtime, self.index), self.where)
 
     def recorded(self, call: GraphCall, graph: GraphModule) -> RecordedGraph:

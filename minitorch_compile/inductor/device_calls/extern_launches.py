@@ -13,7 +13,7 @@ from typing import NamedTuple
 from minitorch_compile.cuda_runtime.cublas_lt import TYPES, Matrix, Product
 from minitorch_compile.cuda_runtime.cudnn_attention import prepared_attention
 from minitorch_compile.cuda_runtime.driver import StreamHandle
-from minitorch_compile.inductor.device_calls import convolution_rules, cudnn_rules, tile_product
+from minitorch_compile.inductor.device_calls import attention_launches, convolution_rules, cudnn_rules, tile_product
 from minitorch_compile.inductor.device_calls.launcher import Kernel, Launch, Launcher, Reach
 from minitorch_compile.inductor.device_calls.libraries import (
     PRECISIONS,
@@ -78,7 +78,7 @@ def _(call: ExternCall, resources: Resources) -> Launch:
 def multiplication(call: ExternCall, resources: Resources, precisions: Precisions) -> Launch:
     """By cuBLASLt if it is there and knows the dtype, else by kernels of ours: on tensor cores, if these can."""
     element = call.outputs[0].dtype.name
-    if resources.libraries.products is None and has_kernel(call):
+    if resources.libraries.products is None and resources.libraries.has_tensor_cores and has_kernel(call):
         at_start = [replace(view, offset=0) for view in call.inputs]  # `launch_of` is told addresses of views
         product = tensor_core_product(replace(call, inputs=at_start), resources.launcher)
         return product.launch(resources.compile, resources.launcher, resources.libraries)
@@ -136,6 +136,12 @@ def _(call: ExternCall, resources: Resources) -> Launch:
     library = resources.libraries.convolutions
     assert library is not None, "only then are there such calls"
     return library.prepared(call.parameters[0], convolution_switches)
+
+
+@launched_by(attention_launches.CALL)
+def _(call: ExternCall, resources: Resources) -> Launch:
+    at_start = replace(call, inputs=[replace(view, offset=0) for view in call.inputs])
+    return attention_launches.attention_launch(at_start, resources.launcher, resources.libraries, resources.compile)
 
 
 @launched_by("cudnn_attention")

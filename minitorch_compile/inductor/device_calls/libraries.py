@@ -52,6 +52,12 @@ class Libraries:
             return None
 
     @cached_property
+    def has_tensor_cores(self) -> bool:
+        """Whether all GPUs have those that our kernels use, of bfloat16, and copies to shared memory (`cp.async`)."""
+        driver = self.runtime.driver
+        return all(driver.properties(index).major >= 8 for index in range(len(self.runtime.devices)))
+
+    @cached_property
     def products(self) -> CublasLt | None:
         """cuBLASLt."""
         found = self.found("cublasLt", "Until then a simple kernel multiplies matrices on cuda, several times slower")

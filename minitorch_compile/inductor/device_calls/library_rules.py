@@ -36,8 +36,11 @@ def library_rules(libraries: Libraries) -> Mapping[str, Rule]:
     """The rules for what is there, and for what we make products of."""
     rules = convolution_rules(knows_half=libraries.products is not None)
     rules.update(cudnn_rules(libraries, rules))
-    makes = product_rule if libraries.products is not None else tensor_core_rule
-    rules.update({prim.name: makes(prim) for prim in (prims.mm, prims.bmm)})
+    products = (prims.mm, prims.bmm)
+    if libraries.products is not None:
+        rules.update({prim.name: product_rule(prim) for prim in products})
+    elif libraries.has_tensor_cores:
+        rules.update({prim.name: tensor_core_rule(prim) for prim in products})
     rules.update({prim.name: transform_rule(prim, libraries) for prim in TRANSFORMS})
     rules.update(solver_rules(libraries))
     rules.update(attention_rules(libraries))

@@ -79,5 +79,7 @@ def ptx_of(function: Any, parameters: Sequence[str], capability: tuple[int, int]
         return getattr(types, number_kind(kind))
 
     signature = types.void(*map(type_of, parameters))
-    text, _ = cuda.compile(function, signature, device=False, abi="numba", cc=capability, output="ptx")
+    bounds = getattr(function, "launch_bounds", None)  # threads, and how many blocks are to share a multiprocessor
+    how = {"device": False, "abi": "numba", "cc": capability, "output": "ptx", "launch_bounds": bounds}
+    text, _ = cuda.compile(function, signature, **how)
     return text.encode()

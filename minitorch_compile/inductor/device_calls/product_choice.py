@@ -23,6 +23,7 @@ from typing import Any
 
 from minitorch_compile import logs
 from minitorch_compile.cuda.runtime import Runtime
+from minitorch_compile.inductor.device_calls.libraries import Libraries
 from minitorch_compile.inductor.device_calls.product_launches import with_epilogues
 from minitorch_compile.inductor.ir.buffer import Buffer
 from minitorch_compile.inductor.ir.loops import LoopGraph
@@ -45,12 +46,14 @@ log = logs.artifact("perf_hints")
 Make = Callable[[Schedule], Callable[[list[Any]], Any]]  # a schedule as a function of tensors on the device
 
 
-def device_schedule(graph: LoopGraph, options: Options, has_library: bool, fastest: Callable[..., bool]) -> Schedule:
+def device_schedule(
+    graph: LoopGraph, options: Options, libraries: Libraries, fastest: Callable[[Schedule, FusedCall], bool]
+) -> Schedule:
     """The schedule of a graph for a GPU. `fastest(planned, step)`: whether a fused step is worth while."""
-    operations = options.max_fusion_size
-    if not has_library:
+    operations, has_cores = options.max_fusion_size, libraries.has_tensor_cores
+    if has_cores and libraries.products is None:
         return with_epilogues(graph, operations, lambda call: True)
-    if not options.max_autotune:
+    if not has_cores or not options.max_autotune:
         return schedule(graph, Limits(operations=operations))
     planned = with_epilogues(graph, operations, lambda call: True)
     chosen = {step.result for step in planned.steps if isinstance(step, FusedCall) and fastest(planned, step)}

@@ -1,7 +1,8 @@
 """The loops that follow a product, as the last part of its kernel: for each element of the result, as it is made.
 
 They are written as all kernels are, by the handler of `lifted_kernel.py`. But there is one element, at `place` in the
-result, and the product is not loaded: it is `total`. Only loops that take each element at its own place can follow so.
+result, in a `line` and a `column` of it, and the product is not loaded: it is `total`. Only loops that take each
+element at its own place can follow so.
 
 >>> from minitorch_compile.inductor.ir.buffer import Buffer
 >>> from minitorch_compile.inductor.ir.loops import Loop
@@ -15,17 +16,16 @@ result, and the product is not loaded: it is `total`. Only loops that take each 
 >>> follows(group, product)
 True
 >>> print(write_epilogue(group, product, frozenset([product])).text)
-def finish(total, place, in1, out0, n0, n1, n2):
-    t0 = half_floats.float32_of_float16(total)
-    for row in range(place, n0, n0):
-        i1 = row % n1
-        rest_of_i1 = row // n1
-        i0 = rest_of_i1
+def finish(total, place, line, column, in1, out0, n0):
+    if True:
+        i0 = line
+        i1 = column
+        t0 = half_floats.float32_of_float16(total)
         t1 = in1[i1]
         t2 = half_floats.float32_of_float16(t1)
         t3 = t0 + t2
         t4 = half_floats.float16_of_float32(t3)
-        out0[n2 * i0 + i1] = t4
+        out0[n0 * i0 + i1] = t4
 <BLANKLINE>
 """
 
@@ -52,11 +52,18 @@ class EpilogueWriter(LiftedKernelWriter):
 
     def __init__(self, group: Group, product: Buffer, internal: frozenset[Buffer]) -> None:
         super().__init__(group, internal)
+        self.product = product
         self.buffers = [buffer for buffer in self.buffers if buffer is not product]
         self.forwarded[product, 0] = Value("total", product.dtype, self.root)
 
     def deal_out(self, axes: Axes, first: str, step: str) -> None:
-        super().deal_out(axes, "place", self.number_text(count(axes), axes))
+        """A block for one element instead of a loop over all; where axes are lines and columns, nothing is divided."""
+        if len(axes) > 2 or (len(axes) == 2 and axes[1].size != self.product.sizes[-1]):
+            super().deal_out(axes, "place", self.number_text(count(axes), axes))
+            return
+        self.enter("if True:", frozenset().union(*(axis.variable.symbols for axis in axes)))
+        for axis, known in zip(axes, ("line", "column") if len(axes) == 2 else ("place",), strict=True):
+            self.block.add(f"{axis.variable} = {known}")
 
 
 @dataclass
@@ -101,7 +108,7 @@ def write_epilogue(group: Group, product: Buffer, internal: frozenset[Buffer]) -
     assert not source.uses_status, "nothing is read through indices"
     pointers = {name: memory_dtype(buffer.dtype).name for name, buffer in zip(source.names, source.buffers)}
     numbers = dict.fromkeys(writer.sizes, SIZE) | {name: f"={kind.name}" for name, (_, kind) in writer.numbers.items()}
-    parameters = ", ".join(["total", "place", *pointers, *numbers])
+    parameters = ", ".join(["total", "place", "line", "column", *pointers, *numbers])
     text = f"def finish({parameters}):\n{textwrap.indent(source.body, '    ')}\n"
     epilogue = Epilogue(text, pointers, numbers, keeps=product not in internal)
     made = [buffer for buffer in source.buffers if buffer in group.outputs]

@@ -32,7 +32,7 @@ from minitorch_compile.inductor.schedule.scheduler import schedule
 
 LINE_STEP = CHUNK // 2  # elements: lines of so many, or a multiple, all begin at 16 bytes if the first does
 MANY = 132  # tiles: as many as a large GPU has multiprocessors
-TILES = (Tile(2, 4, 4), Tile(4, 2, 1))  # large and small
+TILES = (Tile(2, 4, 4), Tile(4, 2, 1, step=128))  # large and small; three steps of each fill 48 KB
 SIMULATED = Tile(1, 1, 1)
 
 

@@ -137,6 +137,9 @@ def {name}({parameters}):
         pair = 2 * (lane & 3)
 {blocks}
         cuda.syncthreads()
+
+
+{name}.launch_bounds = {bounds}
 """
 
 BLOCK = """\
@@ -172,14 +175,16 @@ for line in range(16):
     if row < rows and column < columns:
         place = (matrix * rows + row) * columns + column
         element = half_floats.{element}_of_float32(total)
-{keep}        finish(element, place{arguments})
+{keep}        finish(element, place, matrix * rows + row, column{arguments})
 """
 
 
 @dataclass
 class Epilogue:
-    """What follows a product: the text of a device function `finish` of an element's bits and its place in the result,
-    and of these pointers and numbers; the kinds of the latter. `keeps`: whether the product itself is stored, too."""
+    """What follows a product: the text of a device function `finish` of an element's bits, of its place in the result,
+    its line and its column there, and of these pointers and numbers; the kinds of the latter. `keeps`: whether the
+    product itself is stored, too.
+    """
 
     text: str
     pointers: dict[str, str]
@@ -338,6 +343,7 @@ class ProductKernel:
             "multiply": indented(multiply, 4),
             "blocks": indented([self.block(i, j, pack) for i in range(tile.blocks) for j in range(tile.wide)], 2),
         }
+        numbers["bounds"] = bounds(threads)
         function = "" if self.epilogue is None else f"@cuda.jit(device=True)\n{self.epilogue.text}\n\n"
         return f"{IMPORTS}{function}{TEXT.format(**numbers)}"
 
@@ -374,6 +380,12 @@ class ProductKernel:
             keep = "        out[place] = element\n" if self.epilogue.keeps else ""
             finish = FUSED.format(keep=keep, arguments=given, **numbers)
         return BLOCK.format(lay="\n".join(lay), finish=finish)
+
+
+def bounds(threads: int, resident: int = 2) -> str:
+    """Of a launch: the threads of a block, and how many blocks are to be at once on a multiprocessor, which limits the
+    registers that the compiler may use; a small block may have them all."""
+    return f"{threads}, {resident if threads >= 256 else 1}"
 
 
 def indented(lines: Sequence[str], depth: int) -> str:

@@ -1,0 +1,267 @@
+"""Attention on tensor cores without a matrix of scores: the template of its kernels (FlashAttention-2, Dao, 2023).
+
+A block of threads has some rows of queries, 16 for each warp, which stay in registers. Keys and values come by in
+tiles, through shared memory, the next tile while this one is worked on. Of each row a warp keeps what softmax needs:
+the largest score so far, the sum of exponentials below it, and the sum of values weighted so. When a tile brings a
+larger score, both sums are scaled down (Milakov and Gimelshein, 2018).
+
+    for each tile:    S = Q K'                        mma: 16 rows of queries by the tile's keys
+                      new = max(old, rows of S)       a row lies in 4 lanes: two shuffles
+                      P = 2^(S - new)                 base 2: log2(e) is part of the scale
+                      sum, out *= 2^(old - new)
+                      sum, out += rows of P, P V      P is in registers as mma wants its first factor
+
+The sums S of two neighbouring blocks of 8 columns are the registers of a 16 x 16 factor, once they are packed: that is
+why P never leaves the registers.
+
+>>> kernel = AttentionKernel(dim=64, element="bfloat16", warps=8, keys=64)
+>>> kernel.name, kernel.rows, kernel.words * 4
+('flash_attention_64_bfloat16', 128, 32768)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from minitorch_compile.inductor.device_calls.launcher import SIZE
+from minitorch_compile.inductor.device_calls.tensor_core_product import (
+    CHUNK,
+    ELEMENTS,
+    IMPORTS,
+    Side,
+    Strip,
+    bounds,
+    indented,
+)
+
+POINTERS = ("q", "k", "v", "out", "logs")
+SIZES = (
+    *("batch", "heads", "sharing", "rows", "places", "causal"),
+    *(f"{name}_{step}" for name in "qkv" for step in ("batch", "head", "row")),
+)
+
+TEXT = """\
+def {name}({parameters}, scale):
+    words = cuda.shared.array({words}, int32)
+    thread = cuda.threadIdx.x
+    lane, warp = int32(thread & 31), int32(thread >> 5)
+    group, pair = int32(lane >> 2), int32(2 * (lane & 3))
+    k_place = int32({k_place})
+    v_place = int32({v_place} + {stage_words})
+    down = int32((rows + {rows} - 1) // {rows})
+    nothing = (float32(0), float32(0), float32(0), float32(0))
+    minus_infinity = float32(-inf)
+    for tile in range(cuda.blockIdx.x, int32(batch * heads) * down, cuda.gridDim.x):
+        matrix = tensor_cores.quotient(tile, down)
+        item = tensor_cores.quotient(matrix, int32(heads))
+        head = int32(matrix - item * heads)
+        head_of_keys = tensor_cores.quotient(head, int32(sharing))
+        top = int32((down - 1 - (tile - matrix * down)) * {rows})
+        row = int32(top + 16 * warp + group)
+        low = row < rows
+        high = row + 8 < rows
+        start = item * q_batch + head * q_head + row * q_row + pair
+{queries}
+        k_start = item * k_batch + head_of_keys * k_head
+        v_start = item * v_batch + head_of_keys * v_head
+{prepare}
+        end = int32(min(places, top + {rows})) if causal else int32(places)
+        limit, limit8 = int32(places - 1), int32(places - 1)
+        if causal:
+            limit, limit8 = min(limit, row), min(limit, int32(row + 8))
+        best, best8 = minus_infinity, minus_infinity
+        total, total8 = float32(0), float32(0)
+{zeros}
+        coming, going = int32(0), int32(0)
+        for first in range(-{keys}, end, {keys}):
+            if first >= 0:
+                tensor_cores.cp_async_wait_0()
+                cuda.syncthreads()
+            key = int32(first + {keys})
+            if key < end:
+{copy}
+                coming = int32({two_stages} - coming)
+            tensor_cores.cp_async_commit()
+            if first >= 0:
+                at_k, at_v = int32(k_place + going), int32(v_place + going)
+                going = int32({two_stages} - going)
+{scores}
+                if first + {keys} > min(limit, int32(top + 16 * warp)):
+                    place = int32(first + pair)
+{mask}
+                new, new8 = {largest}
+                new = max(new, cuda.shfl_xor_sync(0xFFFFFFFF, new, 1))
+                new8 = max(new8, cuda.shfl_xor_sync(0xFFFFFFFF, new8, 1))
+                new = max(best, max(new, cuda.shfl_xor_sync(0xFFFFFFFF, new, 2)) * scale)
+                new8 = max(best8, max(new8, cuda.shfl_xor_sync(0xFFFFFFFF, new8, 2)) * scale)
+                less, less8 = tensor_cores.exp2(best - new), tensor_cores.exp2(best8 - new8)
+                best, best8 = new, new8
+{powers}
+                total, total8 = total * less + {sum}, total8 * less8 + {sum8}
+{weigh}
+        total = total + cuda.shfl_xor_sync(0xFFFFFFFF, total, 1)
+        total8 = total8 + cuda.shfl_xor_sync(0xFFFFFFFF, total8, 1)
+        total = total + cuda.shfl_xor_sync(0xFFFFFFFF, total, 2)
+        total8 = total8 + cuda.shfl_xor_sync(0xFFFFFFFF, total8, 2)
+        less, less8 = float32(1) / total, float32(1) / total8
+        line = matrix * rows + row
+        if low:
+            if pair == 0:
+                logs[line] = (best + math.log2(total)) * float32({ln2})
+{store}
+        if high:
+            if pair == 0:
+                logs[line + 8] = (best8 + math.log2(total8)) * float32({ln2})
+{store8}
+        cuda.syncthreads()
+
+
+{name}.launch_bounds = {bounds}
+"""
+LN2 = 0.6931471805599453
+
+
+@dataclass
+class AttentionKernel:
+    """The text of a kernel for heads of `dim` numbers; a block has `warps`, a tile so many `keys`."""
+
+    dim: int
+    element: str
+    warps: int
+    keys: int
+
+    @property
+    def name(self) -> str:
+        return f"flash_attention_{self.dim}_{self.element}"
+
+    @property
+    def rows(self) -> int:
+        return 16 * self.warps
+
+    @property
+    def parameters(self) -> list[str]:
+        """The kinds of the kernel's parameters. `scale` is that of the scores, times log2(e)."""
+        return ["uint16"] * 4 + ["float32"] + [SIZE] * len(SIZES) + ["=float32"]
+
+    @property
+    def strips(self) -> tuple[Strip, Strip]:
+        """Tiles of keys and of values: of lines of one key each. A product takes keys along k, values across."""
+        size = ELEMENTS[self.element][0]
+        return Strip("k", self.keys, Side(True), size, self.dim), Strip("v", self.dim, Side(False), size, self.keys)
+
+    @property
+    def words(self) -> int:
+        return sum(2 * strip.words for strip in self.strips)
+
+    @property
+    def text(self) -> str:
+        k, v = self.strips
+        _, mma, pack = ELEMENTS[self.element]
+        halves = range(self.keys // 8)
+        sums = [" + ".join(f"(s{j}[{n}] + s{j}[{n + 1}])" for j in halves) for n in (0, 2)]
+        numbers = {
+            **{"name": self.name, "parameters": ", ".join([*POINTERS, *SIZES]), "words": self.words},
+            **{"rows": self.rows, "keys": self.keys, "stage_words": k.words, "two_stages": k.words + v.words},
+            **{"k_place": k.place("0", False), "v_place": v.place("0", True), "ln2": LN2},
+            **{"sum": sums[0], "sum8": sums[1], "bounds": bounds(32 * self.warps, 1 if self.dim > 64 else 2)},
+            "queries": indented([*self.queries()], 2),
+            "prepare": indented([*self.prepare()], 2),
+            "zeros": indented([f"o{n} = nothing" for n in range(self.dim // 8)], 2),
+            "copy": indented([*self.copy()], 4),
+            "scores": indented([*self.scores(k, mma)], 4),
+            "mask": indented([*self.mask()], 5),
+            "largest": ", ".join(largest([f"s{j}[{n + m}]" for j in halves for m in (0, 1)]) for n in (0, 2)),
+            "powers": indented([*self.powers()], 4),
+            "weigh": indented([*self.weigh(v, mma, pack)], 4),
+            "store": indented([self.store(n, pack, 0) for n in range(self.dim // 8)], 3),
+            "store8": indented([self.store(n, pack, 8) for n in range(self.dim // 8)], 3),
+        }
+        return IMPORTS + TEXT.format(**numbers)
+
+    def queries(self) -> Iterator[str]:
+        """Rows of queries as first factors, from global memory, once."""
+        for k in range(self.dim // 16):
+            words = [
+                f"tensor_cores.load_word(q, start + {half * 8} * q_row + {16 * k + 8 * right})"
+                f" if {'high' if half else 'low'} else int32(0)"
+                for right in (0, 1)
+                for half in (0, 1)
+            ]
+            for n, word in enumerate(words):
+                yield f"q{n} = {word}"
+            yield f"query{k} = (q0, q1, q2, q3)"
+
+    def prepare(self) -> Iterator[str]:
+        """What a thread copies of each tile: chunks of keys, and those of the values at their side."""
+        k, _ = self.strips
+        for n in k.copies(32 * self.warps):
+            mine = f"(thread + {n * 32 * self.warps})"
+            yield f"line{n}, chunk = int32({mine} // {k.chunks}), int32({mine} % {k.chunks})"
+            for strip, base in zip(self.strips, (0, k.words)):
+                swizzled = strip.swizzled("chunk", f"line{n}")
+                yield f"{strip.name}_to{n} = int32({4 * k.chunks} * line{n} + 4 * {swizzled} + {base})"
+                line = f"line{n} * {strip.name}_row + {CHUNK // k.size} * chunk"
+                yield f"{strip.name}_from{n} = {strip.name}_start + {line}"
+
+    def copy(self) -> Iterator[str]:
+        k, _ = self.strips
+        for n in k.copies(32 * self.warps):
+            whole = k.lines * k.chunks >= (n + 1) * 32 * self.warps
+            if not whole:
+                yield f"if line{n} < {k.lines}:"
+            for strip in self.strips:
+                to, origin = f"int32({strip.name}_to{n} + coming)", f"{strip.name}_from{n} + key * {strip.name}_row"
+                count = f"int32(16) if int32(key + line{n}) < places else int32(0)"
+                yield f"{'' if whole else '    '}tensor_cores.cp_async_16(words, {to}, {strip.name}, {origin}, {count})"
+
+    def scores(self, k: Strip, mma: str) -> Iterator[str]:
+        for j in range(self.keys // 8):
+            yield f"s{j} = nothing"
+        for d in range(self.dim // 16):
+            for j in range(self.keys // 16):
+                yield f"upper, lower, upper8, lower8 = tensor_cores.{k.load()}(words, {k.fragment(j, d)})"
+                yield f"s{2 * j} = tensor_cores.{mma}(query{d}, (upper, lower), s{2 * j})"
+                yield f"s{2 * j + 1} = tensor_cores.{mma}(query{d}, (upper8, lower8), s{2 * j + 1})"
+
+    def mask(self) -> Iterator[str]:
+        """What a row may not see is minus infinity."""
+        for j in range(self.keys // 8):
+            scores = [
+                f"s{j}[{n}] if int32(place + {8 * j + n % 2}) <= {('limit', 'limit8')[n // 2]} else minus_infinity"
+                for n in range(4)
+            ]
+            yield f"s{j} = ({', '.join(scores)})"
+
+    def powers(self) -> Iterator[str]:
+        for j in range(self.keys // 8):
+            parts = [f"tensor_cores.exp2(s{j}[{n}] * scale - {('new', 'new8')[n // 2]})" for n in range(4)]
+            yield f"s{j} = ({', '.join(parts)})"
+
+    def weigh(self, v: Strip, mma: str, pack: str) -> Iterator[str]:
+        for n in range(self.dim // 8):
+            yield f"o{n} = (o{n}[0] * less, o{n}[1] * less, o{n}[2] * less8, o{n}[3] * less8)"
+        for k in range(self.keys // 16):
+            packed = [f"tensor_cores.{pack}(s{j}[{n}], s{j}[{n + 1}])" for j in (2 * k, 2 * k + 1) for n in (0, 2)]
+            yield f"p = ({', '.join(packed)})"
+            for d in range(self.dim // 16):
+                yield f"upper, lower, upper8, lower8 = tensor_cores.{v.load()}(words, {v.fragment(d, k)})"
+                yield f"o{2 * d} = tensor_cores.{mma}(p, (upper, lower), o{2 * d})"
+                yield f"o{2 * d + 1} = tensor_cores.{mma}(p, (upper8, lower8), o{2 * d + 1})"
+
+    def store(self, number: int, pack: str, below: int) -> str:
+        less, first = ("less", 0) if below == 0 else ("less8", 2)
+        parts = ", ".join(f"o{number}[{first + n}] * {less}" for n in (0, 1))
+        place = f"(line + {below}) * {self.dim} + {8 * number} + pair"
+        return f"tensor_cores.store_word(out, {place}, tensor_cores.{pack}({parts}))"
+
+
+def largest(numbers: list[str]) -> str:
+    """
+    >>> largest(["a", "b", "c"])
+    'max(max(a, b), c)'
+    """
+    text = numbers[0]
+    for number in numbers[1:]:
+        text = f"max({text}, {number})"
+    return text
