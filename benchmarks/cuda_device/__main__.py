@@ -21,6 +21,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -111,6 +112,12 @@ def functions(given: argparse.Namespace) -> dict[str, Any]:
     return {"apart": apart, "copies": ours["copies"]}
 
 
+def devices(given: argparse.Namespace) -> dict[str, Any]:
+    theirs, ours = (kept("benchmarks.cuda_device.devices", "--library", name) for name in LIBRARIES)
+    refused = {name: [ours["refused"][name], said] for name, said in theirs["refused"].items()}
+    return {"refused": refused, "drawn": ours["drawn"]}
+
+
 def distance(ours: Any, theirs: Any) -> float:
     """The largest difference, beside the largest element."""
     a, b = np.array(ours, np.float64), np.array(theirs, np.float64)
@@ -156,8 +163,9 @@ def models(given: argparse.Namespace) -> dict[str, Any]:
 
 PARTS: dict[str, Callable[[argparse.Namespace], Any]] = {
     part.__name__: part
-    for part in (machine, overhead, compilations, functions, memory, allocator, gpt_curve, sheets, models)
+    for part in (machine, overhead, memory, allocator, gpt_curve, compilations, functions, devices, models, sheets)
 }
+ANY_TIME = {"compilations", "functions", "devices", "models"}  # no figure of theirs is a time
 
 
 def main() -> int:
@@ -172,19 +180,30 @@ def main() -> int:
     parser.add_argument("--commit", help="of the tree that is run, where no repository says it")
     given = parser.parse_args()
     seen: dict[str, Any] = json.loads(given.seen.read_text()) if given.seen.exists() else {}
-    failed = 0
-    for name in [] if given.page else given.parts or PARTS:
+    failed: list[str] = []
+
+    def see(name: str) -> None:
+        began = time.monotonic()
         try:
-            began, today = time.monotonic(), f"{datetime.datetime.now():%d %B %Y}"
-            seen[name] = {"at": today, "commit": given.commit or commit(), "is": PARTS[name](given)}
-            print(f"=== {name}: {time.monotonic() - began:.0f} s", flush=True)
+            found = PARTS[name](given)
         except (RuntimeError, OSError, ValueError, subprocess.SubprocessError) as error:  # the others still run
             print(f"=== {name}: {type(error).__name__}: {error}", flush=True)
-            failed += 1
-        else:
-            given.seen.write_text(json.dumps(seen, indent=1) + "\n")
+            failed.append(name)
+            return
+        seen[name] = {"at": f"{datetime.datetime.now():%d %B %Y}", "commit": given.commit or commit(), "is": found}
+        given.seen.write_text(json.dumps({part: seen[part] for part in PARTS if part in seen}, indent=1) + "\n")
+        print(f"=== {name}: {time.monotonic() - began:.0f} s", flush=True)
+
+    names = [] if given.page else [name for name in PARTS if name in (given.parts or PARTS)]
+    together = [name for name in names if name in ANY_TIME]
+    for name in names:
+        if name not in ANY_TIME:
+            see(name)
+        elif name == together[0]:
+            with ThreadPoolExecutor() as pool:
+                list(pool.map(see, together))
     given.seen.with_name("README.md").write_text(page(seen))
-    return failed
+    return len(failed)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""Function transforms on a GPU as numbers, with either library; and what a compiled call copies from main memory.
+"""Attention, quantiles and function transforms on a GPU as numbers, with either library; and what compiled calls copy
+from main memory.
 
 python -m benchmarks.cuda_device.functions --library torch --out torch.json
 """
@@ -8,7 +9,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ CUDA = "cuda"
 
 
 def programs(torch: Any) -> dict[str, Callable[[], Any]]:
-    """Transforms of a small network and of a formula, by name; each gives a tensor."""
+    """Attention in bfloat16, quantiles, transforms of a small network and of a formula: each gives a tensor."""
     func, F = torch.func, torch.nn.functional
     random = np.random.default_rng(0)
 
@@ -37,7 +38,31 @@ def programs(torch: Any) -> dict[str, Callable[[], Any]]:
     def loss(weights: dict[str, Any], x: Any, label: Any) -> Any:
         return F.cross_entropy((torch.tanh(x @ weights["a"]) @ weights["b"])[None], label[None])
 
+    def attention(sizes: Sequence[Sequence[int]], **how: Any) -> Any:
+        """Its result and gradients in bfloat16, one after another; of tensors (N, L, heads, E)."""
+        leaves = [drawn(*s).to(torch.bfloat16).detach().requires_grad_() for s in sizes]
+        seen = [x.transpose(1, 2) for x in leaves]
+        out = F.scaled_dot_product_attention(*seen, **how)
+        weights = torch.linspace(-1, 1, out.numel(), device=CUDA).view(out.shape)
+        gradients = torch.autograd.grad((out.float() * weights).sum(), leaves)
+        return torch.cat([t.float().flatten() for t in (out, *gradients)])
+
+    heads, longer = (1, 9, 2, 16), (1, 13, 2, 16)
+    mask = torch.ones(9, 13, dtype=torch.bool, device=CUDA).tril(3)
+    table, levels = drawn(8, 15), torch.tensor([0.0, 0.1, 0.5, 0.77, 1.0], device=CUDA)
+    holes = torch.where(table > 1, float("nan"), table)
     return {
+        "attention": lambda: attention([heads, longer, longer]),
+        "attention, causal": lambda: attention([heads] * 3, is_causal=True),
+        "attention, causal, longer": lambda: attention([heads, longer, longer], is_causal=True),
+        "attention, scale": lambda: attention([heads] * 3, scale=0.3),
+        "attention, mask": lambda: attention([heads, longer, longer], attn_mask=mask),
+        "attention, shared heads": lambda: attention([heads, (1, 9, 1, 16), (1, 9, 1, 16)], enable_gqa=True),
+        "attention, other values": lambda: attention([heads, heads, (1, 9, 2, 32)]),
+        "quantile": lambda: torch.quantile(table, levels, 1),
+        "quantile, nearest": lambda: torch.quantile(table, levels, 0, interpolation="nearest"),
+        "nanquantile": lambda: torch.nanquantile(holes, levels, 1),
+        "nanmedian": lambda: torch.nanmedian(holes, 1).values,
         "grad": lambda: func.grad(formula)(x),
         "grad of grad": lambda: func.grad(lambda x: func.grad(formula)(x)[0])(x),
         "jvp": lambda: func.jvp(vector, (x,), (v,))[1],
@@ -96,7 +121,7 @@ def copies_of_compiled_calls() -> dict[str, list[int]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Function transforms on a GPU.")
+    parser = argparse.ArgumentParser(description="Attention, quantiles and function transforms on a GPU.")
     parser.add_argument("--library", default="minitorch_compile", choices=["torch", "minitorch_compile"])
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()

@@ -73,11 +73,25 @@ def compilations(found: list[dict[str, dict[str, int]]]) -> str:
 def functions(found: dict[str, Any]) -> str:
     copies = [[name, *counts] for name, counts in found["copies"].items()]
     return (
-        "## Function transforms, and what compiled calls copy\n\n"
-        + table(["transform", "largest difference from PyTorch's, beside the largest element"], found["apart"].items())
+        "## Attention, quantiles, function transforms, and what compiled calls copy\n\n"
+        + table(["call", "largest difference from PyTorch's, beside the largest element"], found["apart"].items())
         + "\n\n"
         + table(["constants of a compiled call", "copies from main memory", "second call", "third"], copies)
     )
+
+
+def devices(found: dict[str, Any]) -> str:
+    drawn, refused = found["drawn"], found["refused"]
+    exact = sum(apart == 0 for apart in drawn.values())
+    others = {name: apart for name, apart in drawn.items() if apart}
+    differ = [[name, *said] for name, said in refused.items() if said[0] != said[1]]
+    parts = [
+        "## Two devices",
+        f"Of one seed {exact} of {len(drawn)} draws are the CPU's to the last bit"
+        + (f"; apart, beside the largest: {', '.join(f'{n} {x:.1g}' for n, x in others.items())}." if others else "."),
+        f"Of {len(refused)} calls with tensors on both devices {len(refused) - len(differ)} end as PyTorch's do.",
+    ]
+    return "\n\n".join([*parts, *([table(["call", "here", "PyTorch"], differ)] if differ else [])])
 
 
 def memory(found: dict[str, Any]) -> str:
@@ -162,5 +176,5 @@ def models(found: dict[str, Any]) -> str:
 
 SECTIONS = {
     part.__name__: part
-    for part in (machine, overhead, compilations, functions, memory, allocator, gpt_curve, sheets, models)
+    for part in (machine, overhead, compilations, functions, devices, memory, allocator, gpt_curve, sheets, models)
 }
