@@ -16,7 +16,7 @@ from minitorch_compile.optim import functional
 from minitorch_compile.optim.functional import AdadeltaState
 from minitorch_compile.optim.in_place_rules import adadelta as adadelta
 from minitorch_compile.optim.optimizer import Group, check_option
-from minitorch_compile.optim.rule_optimizer import RuleOptimizer, counter
+from minitorch_compile.optim.rule_optimizer import RuleOptimizer
 from minitorch_compile.tensor import Tensor
 from minitorch_compile.tensor.ops import zeros_like
 
@@ -67,4 +67,4 @@ class Adadelta(RuleOptimizer):
         super().__init__(params, defaults)
 
     def initial_state(self, p: Tensor, group: Group) -> dict[str, Any]:
-        return {"step": counter(), "square_avg": zeros_like(p), "acc_delta": zeros_like(p)}
+        return {"step": self.counter(p, group), "square_avg": zeros_like(p), "acc_delta": zeros_like(p)}

@@ -18,7 +18,7 @@ from minitorch_compile.optim.fused import fused_adagrad, is_fused
 from minitorch_compile.optim.in_place_rules import adagrad as adagrad
 from minitorch_compile.optim.optimizer import Group
 from minitorch_compile.optim.overwrite import overwrite
-from minitorch_compile.optim.rule_optimizer import RuleOptimizer, counter, filled_like
+from minitorch_compile.optim.rule_optimizer import RuleOptimizer, filled_like
 from minitorch_compile.tensor import Tensor, no_grad
 
 
@@ -57,7 +57,7 @@ class Adagrad(RuleOptimizer):
         super().__init__(params, defaults)
 
     def initial_state(self, p: Tensor, group: Group) -> dict[str, Any]:
-        return {"step": counter(), "sum": filled_like(p, group["initial_accumulator_value"])}
+        return {"step": self.counter(p, group), "sum": filled_like(p, group["initial_accumulator_value"])}
 
     def add_param_group(self, param_group: Group) -> None:
         super().add_param_group(param_group)

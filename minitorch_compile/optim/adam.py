@@ -19,7 +19,7 @@ from minitorch_compile.optim.in_place_rules import adam as adam
 from minitorch_compile.optim.in_place_rules import adamw as adamw
 from minitorch_compile.optim.optimizer import Group
 from minitorch_compile.optim.overwrite import overwrite
-from minitorch_compile.optim.rule_optimizer import RuleOptimizer, counter
+from minitorch_compile.optim.rule_optimizer import RuleOptimizer
 from minitorch_compile.tensor import Tensor
 from minitorch_compile.tensor.ops import zeros_like
 
@@ -80,7 +80,7 @@ class Adam(RuleOptimizer):
         super().__init__(params, defaults)
 
     def initial_state(self, p: Tensor, group: Group) -> dict[str, Any]:
-        state = {"step": counter(), "exp_avg": zeros_like(p), "exp_avg_sq": zeros_like(p)}
+        state = {"step": self.counter(p, group), "exp_avg": zeros_like(p), "exp_avg_sq": zeros_like(p)}
         if group["amsgrad"]:
             state["max_exp_avg_sq"] = zeros_like(p)
         return state

@@ -16,7 +16,7 @@ from minitorch_compile.optim import functional
 from minitorch_compile.optim.functional import AdamaxState
 from minitorch_compile.optim.in_place_rules import adamax as adamax
 from minitorch_compile.optim.optimizer import Group
-from minitorch_compile.optim.rule_optimizer import RuleOptimizer, counter
+from minitorch_compile.optim.rule_optimizer import RuleOptimizer
 from minitorch_compile.tensor import Tensor
 from minitorch_compile.tensor.ops import zeros_like
 
@@ -54,4 +54,4 @@ class Adamax(RuleOptimizer):
         super().__init__(params, defaults)
 
     def initial_state(self, p: Tensor, group: Group) -> dict[str, Any]:
-        return {"step": counter(), "exp_avg": zeros_like(p), "exp_inf": zeros_like(p)}
+        return {"step": self.counter(p, group), "exp_avg": zeros_like(p), "exp_inf": zeros_like(p)}

@@ -16,7 +16,7 @@ from minitorch_compile.optim import functional
 from minitorch_compile.optim.functional import ASGDState
 from minitorch_compile.optim.in_place_rules import asgd as asgd
 from minitorch_compile.optim.optimizer import Group
-from minitorch_compile.optim.rule_optimizer import RuleOptimizer, counter
+from minitorch_compile.optim.rule_optimizer import RuleOptimizer
 from minitorch_compile.tensor import Tensor
 from minitorch_compile.tensor.ops import zeros_like
 
@@ -56,4 +56,9 @@ class ASGD(RuleOptimizer):
         super().__init__(params, defaults)
 
     def initial_state(self, p: Tensor, group: Group) -> dict[str, Any]:
-        return {"step": counter(), "eta": counter(group["lr"]), "mu": counter(1.0), "ax": zeros_like(p)}
+        return {
+            "step": self.counter(p, group),
+            "eta": self.counter(p, group, group["lr"]),
+            "mu": self.counter(p, group, 1.0),
+            "ax": zeros_like(p),
+        }

@@ -16,7 +16,7 @@ from minitorch_compile.optim import functional
 from minitorch_compile.optim.functional import NAdamState
 from minitorch_compile.optim.in_place_rules import nadam as nadam
 from minitorch_compile.optim.optimizer import Group
-from minitorch_compile.optim.rule_optimizer import RuleOptimizer, counter
+from minitorch_compile.optim.rule_optimizer import RuleOptimizer
 from minitorch_compile.tensor import Tensor
 from minitorch_compile.tensor.ops import zeros_like
 
@@ -67,4 +67,9 @@ class NAdam(RuleOptimizer):
         super().__init__(params, defaults)
 
     def initial_state(self, p: Tensor, group: Group) -> dict[str, Any]:
-        return {"step": counter(), "mu_product": counter(1.0), "exp_avg": zeros_like(p), "exp_avg_sq": zeros_like(p)}
+        return {
+            "step": self.counter(p, group),
+            "mu_product": self.counter(p, group, 1.0),
+            "exp_avg": zeros_like(p),
+            "exp_avg_sq": zeros_like(p),
+        }

@@ -16,7 +16,7 @@ from minitorch_compile.optim import functional
 from minitorch_compile.optim.functional import RAdamState
 from minitorch_compile.optim.in_place_rules import radam as radam
 from minitorch_compile.optim.optimizer import Group
-from minitorch_compile.optim.rule_optimizer import RuleOptimizer, counter
+from minitorch_compile.optim.rule_optimizer import RuleOptimizer
 from minitorch_compile.tensor import Tensor
 from minitorch_compile.tensor.ops import zeros_like
 
@@ -56,4 +56,4 @@ class RAdam(RuleOptimizer):
         super().__init__(params, defaults)
 
     def initial_state(self, p: Tensor, group: Group) -> dict[str, Any]:
-        return {"step": counter(), "exp_avg": zeros_like(p), "exp_avg_sq": zeros_like(p)}
+        return {"step": self.counter(p, group), "exp_avg": zeros_like(p), "exp_avg_sq": zeros_like(p)}

@@ -16,7 +16,7 @@ from minitorch_compile.optim import functional
 from minitorch_compile.optim.functional import RMSpropState
 from minitorch_compile.optim.in_place_rules import rmsprop as rmsprop
 from minitorch_compile.optim.optimizer import Group
-from minitorch_compile.optim.rule_optimizer import RuleOptimizer, counter
+from minitorch_compile.optim.rule_optimizer import RuleOptimizer
 from minitorch_compile.tensor import Tensor
 from minitorch_compile.tensor.ops import zeros_like
 
@@ -57,7 +57,7 @@ class RMSprop(RuleOptimizer):
         super().__init__(params, defaults)
 
     def initial_state(self, p: Tensor, group: Group) -> dict[str, Any]:
-        state = {"step": counter(), "square_avg": zeros_like(p)}
+        state = {"step": self.counter(p, group), "square_avg": zeros_like(p)}
         if group["momentum"] > 0:
             state["momentum_buffer"] = zeros_like(p)
         if group["centered"]:

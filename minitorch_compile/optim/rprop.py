@@ -16,7 +16,7 @@ from minitorch_compile.optim import functional
 from minitorch_compile.optim.functional import RpropState
 from minitorch_compile.optim.in_place_rules import rprop as rprop
 from minitorch_compile.optim.optimizer import Group
-from minitorch_compile.optim.rule_optimizer import RuleOptimizer, counter, filled_like
+from minitorch_compile.optim.rule_optimizer import RuleOptimizer, filled_like
 from minitorch_compile.tensor import Tensor
 from minitorch_compile.tensor.ops import zeros_like
 
@@ -54,4 +54,4 @@ class Rprop(RuleOptimizer):
         super().__init__(params, defaults)
 
     def initial_state(self, p: Tensor, group: Group) -> dict[str, Any]:
-        return {"step": counter(), "prev": zeros_like(p), "step_size": filled_like(p, float(group["lr"]))}
+        return {"step": self.counter(p, group), "prev": zeros_like(p), "step_size": filled_like(p, float(group["lr"]))}

@@ -59,6 +59,13 @@ class RuleOptimizer(Optimizer):
         """The state of a parameter before its first step."""
         raise NotImplementedError(f"{type(self).__name__}: define initial_state(p, group)")
 
+    def counter(self, p: Tensor, group: Group, value: float = 0.0) -> Tensor:
+        """A number as a 0-d tensor of the state: beside a parameter on a device where a step has to be the same program
+        every time, else in main memory, where it is read."""
+        if p.is_cuda and (is_compiling() or group.get("capturable")):
+            return tensor(float(value), device=p.device)
+        return tensor(float(value))
+
     def update(self, group: Group, params: list[Tensor]) -> None:
         rule = type(self).rule
         states = [self.state_of(p, group) for p in params]
@@ -82,7 +89,7 @@ class RuleOptimizer(Optimizer):
             state.update(self.initial_state(p, group))
         for name in self.counters:
             if not isinstance(state[name], Tensor):  # loaded from a state dict of long ago
-                state[name] = counter(state[name])
+                state[name] = self.counter(p, group, state[name])
             if p.is_cuda and state[name].is_cpu and (is_compiling() or group.get("capturable")):
                 state[name] = state[name].to(p.device)  # or each step would wait for the device
         values: dict[str, Any] = {name: state.get(name) for name in self.state_class._fields}
@@ -117,8 +124,3 @@ NOT_BELOW = {
 def filled_like(p: Tensor, value: float) -> Tensor:
     """A state tensor of that value, in both parts if the parameter is complex."""
     return full_like(p, complex(value, value) if p.is_complex() else float(value))
-
-
-def counter(value: float = 0.0) -> Tensor:
-    """A number as a 0-d tensor of the state."""
-    return tensor(float(value))

@@ -207,6 +207,19 @@ def test_what_is_made_of_numbers_goes_to_its_device() -> None:
         assert compiled(x).tolist() == scaled(x).tolist() == [4, 5] and compiled(x).device == x.device
 
 
+def test_what_a_graph_wrote_before_it_failed_is_put_back() -> None:
+    def program(x: Any, index: Any) -> Any:
+        x.add_(1)
+        return x[index] * 2
+
+    compiled: Any = torch.compile(program)
+    x = torch.zeros(3, device="cuda")
+    assert compiled(x, torch.tensor([2], device="cuda")).tolist() == [2]
+    with pytest.raises(IndexError, match="5 is out of bounds"):
+        compiled(x, torch.tensor([5], device="cuda"))
+    assert x.tolist() == [2, 2, 2]  # as plain code, which had added before it failed
+
+
 def test_constants_stay_on_the_device(gpus: Runtime) -> None:
     table, scale, copied = torch.arange(3.0, device="cuda"), torch.tensor(2.0, device="cuda"), []
     compiled: Any = torch.compile(lambda x: x * table + scale + torch.arange(3, device="cuda"), fullgraph=True)

@@ -51,18 +51,26 @@ class Before:
         self.position = default_generator.position()
         self.tensors = [(x, dict(kept_by(x)), x.storage.version) for x in _with_bases(tensors)]
         memories = {id(x.storage.memory): x.storage.memory for x in tensors}
-        self.contents = [(memory, memory.buffer.copy(), memory.version) for memory in memories.values()]
+        self.contents = [(memory, _copied(memory), memory.version) for memory in memories.values()]
 
     def restore(self) -> None:
         """As if the graph had not run."""
         default_generator.set_position(*self.position)
         for memory, content, version in self.contents:
-            memory.buffer[...] = content
+            if memory.buffer is None:
+                memory.block.take(0, content, 0, memory.nbytes)
+            else:
+                memory.buffer[...] = content
             memory.version = version
         for x, attributes, version in self.tensors:
             kept_by(x).clear()
             kept_by(x).update(attributes)
             x.storage.version = version
+
+
+def _copied(memory: Any) -> Any:
+    """What lies in memory: an array, or, of a device's, a block there."""
+    return memory.block.copy(memory.nbytes) if memory.buffer is None else memory.buffer.copy()
 
 
 def _with_bases(tensors: Sequence[TensorBase]) -> list[TensorBase]:
