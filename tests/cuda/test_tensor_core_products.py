@@ -11,6 +11,7 @@ import pytest
 
 import minitorch_compile as torch
 from minitorch_compile.cuda.runtime import Runtime
+from minitorch_compile.cuda_runtime.driver import StreamHandle
 from minitorch_compile.cuda_runtime.fake_cublas_lt import FakeCublasLt
 from minitorch_compile.cuda_runtime.fake_driver import FakeDriver
 from minitorch_compile.cuda_simulator import simulate
@@ -19,7 +20,9 @@ from minitorch_compile.inductor.device_calls import product_choice
 from minitorch_compile.inductor.device_calls.device_kernels import DeviceKernels
 from minitorch_compile.inductor.device_calls.launcher import HEADER
 from minitorch_compile.inductor.device_calls.libraries import Libraries
+from minitorch_compile.inductor.device_calls.product_launches import OnAlignedFactors
 from minitorch_compile.inductor.device_calls.tensor_core_product import ProductKernel, Side, Tile
+from minitorch_compile.inductor.ir.buffer import Buffer
 
 F = torch.nn.functional
 
@@ -78,6 +81,24 @@ def test_a_factor_that_begins_between_16_bytes_is_moved(gpus: Runtime) -> None:
     whole, w = torch.randn(4 * 16 + 1).half(), torch.randn(16, 8).half()
     close(whole.cuda()[1:].view(4, 16) @ w.cuda(), whole[1:].view(4, 16).float() @ w.float())
     assert len(used(gpus)) == 1
+
+
+def test_a_result_that_begins_between_4_bytes_is_moved(gpus: Runtime) -> None:
+    assert isinstance(gpus.driver, FakeDriver)
+    driver, asked = gpus.driver, []
+
+    def launch(addresses: list[int], stream: StreamHandle) -> None:
+        asked.append(addresses[0])
+        driver.bytes_at(addresses[0], 8).view(np.uint16)[:] = [1, 2, 3, 4]
+
+    memory, stream = driver.allocate(0, 16), gpus.current_stream(0)
+    put = OnAlignedFactors(launch, [], Libraries(gpus), Buffer.contiguous("out", (4,), torch.float16))
+    for offset in (4, 2):
+        driver.bytes_at(memory, 16)[:] = 0
+        put([memory + offset], stream)
+        assert driver.bytes_at(memory + offset, 8).view(np.uint16).tolist() == [1, 2, 3, 4]
+        assert not driver.bytes_at(memory, 16)[offset + 8 :].any()
+    assert asked[0] == memory + 4 and asked[1] % 16 == 0 and asked[1] != memory
 
 
 def test_lines_that_are_no_multiple_of_16_bytes_are_left_to_loops(gpus: Runtime) -> None:

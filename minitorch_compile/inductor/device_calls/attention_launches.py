@@ -52,4 +52,4 @@ def attention_launch(call: ExternCall, launcher: Launcher, libraries: Libraries,
     compiled = compile(kernel.text, kernel.name, kernel.parameters)
     numbers = [*sizes, *strides, attention.scale * math.log2(math.e)]
     launch = compiled(max(1, min(blocks, launcher.most_blocks)), reaches, numbers)
-    return OnAlignedFactors(launch, call.inputs, libraries)
+    return OnAlignedFactors(launch, call.inputs, libraries, call.outputs[0])

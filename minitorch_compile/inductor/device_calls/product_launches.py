@@ -30,6 +30,7 @@ from minitorch_compile.inductor.schedule.fused_call import Blocks, FusedCall
 from minitorch_compile.inductor.schedule.schedule import Schedule
 from minitorch_compile.inductor.schedule.scheduler import schedule
 
+WORD = 4  # bytes
 LINE_STEP = CHUNK // 2  # elements: lines of so many, or a multiple, all begin at 16 bytes if the first does
 MANY = 132  # tiles: as many as a large GPU has multiprocessors
 TILES = (Tile(2, 4, 4), Tile(4, 2, 1, step=128))  # large and small; three steps of each fill 48 KB
@@ -118,15 +119,18 @@ class TensorCoreProduct:
         reaches = [(buffer.length, memory_dtype(buffer.dtype)) for buffer in self.buffers]
         kernel = compile(self.kernel.text, self.kernel.name, self.kernel.parameters)
         launch = kernel(max(1, min(tiles, launcher.most_blocks)), reaches, self.numbers)
-        return OnAlignedFactors(launch, self.call.inputs, libraries)
+        in_words = self.call.outputs[0] if self.epilogue is None else None
+        return OnAlignedFactors(launch, self.call.inputs, libraries, in_words)
 
 
 class OnAlignedFactors:
-    """A launch that reads 16 bytes at once of its first addresses. A factor that begins elsewhere, which a view of a
-    tensor may do, is moved to where it doesn't."""
+    """A launch that reads 16 bytes at once of its first addresses, and writes four at once to the one behind them, a
+    `result`, if there is one. What begins elsewhere, as views of tensors may, is moved to where it doesn't."""
 
-    def __init__(self, launch: Launch, factors: Sequence[StridedView], libraries: Libraries) -> None:
-        self.launch, self.libraries = launch, libraries
+    def __init__(
+        self, launch: Launch, factors: Sequence[StridedView], libraries: Libraries, result: Buffer | None = None
+    ) -> None:
+        self.launch, self.libraries, self.result = launch, libraries, result
         self.nbytes = [view.buffer.nbytes for view in factors]
         self.offsets = [view.offset * view.buffer.dtype.itemsize for view in factors]
 
@@ -134,22 +138,31 @@ class OnAlignedFactors:
         """`addresses`: of buffers, of which the factors may be a part."""
         count = len(self.offsets)
         factors = [address + offset for address, offset in zip(addresses[:count], self.offsets, strict=True)]
-        if any(address % CHUNK for address in factors):
-            self.on_copies([*factors, *addresses[count:]], stream)
+        others = addresses[count:]
+        if any(address % CHUNK for address in factors) or (self.result is not None and others[0] % WORD):
+            self.on_copies(factors, list(others), stream)
         else:
-            self.launch([*factors, *addresses[count:]], stream)
+            self.launch([*factors, *others], stream)
 
-    def on_copies(self, addresses: list[int], stream: StreamHandle) -> None:
+    def on_copies(self, factors: list[int], others: list[int], stream: StreamHandle) -> None:
         runtime = self.libraries.runtime
-        allocator, moved = runtime.allocators[stream.device], []
-        for number, nbytes in enumerate(self.nbytes):
-            nbytes -= self.offsets[number]
-            if addresses[number] % CHUNK:
-                moved.append(allocator.allocate(nbytes, stream))
-                runtime.driver.copy_device_to_device(moved[-1], addresses[number], nbytes, stream)
-                addresses[number] = moved[-1]
+        allocator, copy, moved = runtime.allocators[stream.device], runtime.driver.copy_device_to_device, []
+
+        def place(nbytes: int) -> int:
+            moved.append(allocator.allocate(nbytes, stream))
+            return moved[-1]
+
+        for number, (address, nbytes, offset) in enumerate(zip(factors, self.nbytes, self.offsets)):
+            if address % CHUNK:
+                factors[number] = place(nbytes)
+                copy(factors[number], address, nbytes - offset, stream)
+        target = others[0] if self.result is not None and others[0] % WORD else 0
         try:
-            self.launch(addresses, stream)
+            if self.result is not None and target:
+                others[0] = place(self.result.nbytes)
+            self.launch([*factors, *others], stream)
+            if self.result is not None and target:
+                copy(target, others[0], self.result.nbytes, stream)
         finally:
             for address in moved:
                 allocator.free(address)  # whoever gets it works in the same stream, or waits
