@@ -2,9 +2,10 @@
 # # 19 Exercises: CUDA kernels
 #
 # Eight exercises, two hours. Each is a sentence, a signature, an example and a check, which runs your kernel in the
-# simulator and judges values, faults and counts. Write your answer in place of the `raise` line or the `...`, run the cell, run
-# the check below it. If you are stuck, `hint("19.1")` gives the first of three hints, and calling it again the next; hints cost
-# nothing. After an exercise that passes, `on_gpu` runs your kernel on this machine's GPU, if it has one.
+# simulator and judges values, faults and counts. Write your answer in place of the `raise` line or the `...`, run the
+# cell, run the check below it. If you are stuck, `hint("19.1")` gives the first of three hints, and calling it again
+# the next; hints cost nothing. After an exercise that passes, `on_gpu` runs your kernel on this machine's GPU, if it
+# has one.
 
 # %%
 import math
@@ -21,9 +22,9 @@ rng = np.random.default_rng(0)
 # %% [markdown]
 # ## 19.1 Counts to predict
 #
-# Each of these kernels is launched with one block of 32 threads, the last one with 64, on arrays of float32 that are long enough.
-# Fill in whole numbers before you run anything: `sectors` of 32 bytes, `passes` over the banks of shared memory, and warps
-# that go both ways. For example, a kernel with `out[i] = x[i]` loads 4 sectors.
+# Each of these kernels is launched with one block of 32 threads, the last one with 64, on arrays of float32 that are
+# long enough. Fill in whole numbers before you run anything: `sectors` of 32 bytes, `passes` over the banks of shared
+# memory, and warps that go both ways. For example, a kernel with `out[i] = x[i]` loads 4 sectors.
 
 
 # %%
@@ -94,8 +95,8 @@ predicted = predicted | {"warps that diverge in front": 2}
 # %% [markdown]
 # ## 19.2 Any grid, any length
 #
-# `out[i] = a * x[i] + y[i]` for all i, whatever the sizes of grid and arrays. No sector is to be fetched in vain, and no
-# number computed twice. With `axpy[2, 32]` on 100 numbers, 36 threads have two of them, and 28 one.
+# `out[i] = a * x[i] + y[i]` for all i, whatever the sizes of grid and arrays. No sector is to be fetched in vain, and
+# no number computed twice. With `axpy[2, 32]` on 100 numbers, 36 threads have two of them, and 28 one.
 
 
 # %%
@@ -155,8 +156,9 @@ def axpy(a, x, y, out):
 # %% [markdown]
 # ## 19.3 The barriers of a tournament
 #
-# This kernel sums the numbers of each block into `out[block]`, by the lesson's tournament. The additions are right. Its barriers
-# aren't: the simulator finds two faults. Mend them, with no more barriers than are needed: eight for a block of 128 threads.
+# This kernel sums the numbers of each block into `out[block]`, by the lesson's tournament. The additions are right. Its
+# barriers aren't: the simulator finds two faults. Mend them, with no more barriers than are needed: eight for a block
+# of 128 threads.
 
 
 # %% tags=["stub"]
@@ -275,9 +277,9 @@ def block_sums(x, out):
 # %% [markdown]
 # ## 19.4 A transpose of any sizes
 #
-# `out[j, i] = x[i, j]`. There is a block of 32 threads for each tile of 32 by 32 of x: `cuda.blockIdx.y` counts tiles downwards,
-# `cuda.blockIdx.x` to the right. Those at the edges may not be full. Read and write in whole sectors, and let no bank give two words at
-# a time. With x of 5 by 40 the second block has 8 columns.
+# `out[j, i] = x[i, j]`. There is a block of 32 threads for each tile of 32 by 32 of x: `cuda.blockIdx.y` counts tiles
+# downwards, `cuda.blockIdx.x` to the right. Those at the edges may not be full. Read and write in whole sectors, and
+# let no bank give two words at a time. With x of 5 by 40 the second block has 8 columns.
 
 
 # %%
@@ -383,9 +385,10 @@ def transpose(x, out):
 # %% [markdown]
 # ## 19.5 Right by luck
 #
-# Write a kernel that is wrong. `lucky[1, 32](x, out)` leaves the sum of 32 numbers in `out[0]`, and the simulator gets it right. But
-# it has a data race in shared memory, which the simulator reports, and no fault besides. On a device the compiler may put its lines in
-# another order, or the warp's threads may drift apart, and the sum with them. For years such kernels were taught.
+# Write a kernel that is wrong. `lucky[1, 32](x, out)` leaves the sum of 32 numbers in `out[0]`, and the simulator gets
+# it right. But it has a data race in shared memory, which the simulator reports, and no fault besides. On a device the
+# compiler may put its lines in another order, or the warp's threads may drift apart, and the sum with them. For years
+# such kernels were taught.
 
 
 # %%
@@ -456,9 +459,9 @@ def lucky(x, out):
 # %% [markdown]
 # ## 19.6 A warp for each row
 #
-# `out[row]` is the largest number of row `row` of x. There is a block of 32 threads for each row, which may be longer than 32, or shorter.
-# Use no shared memory, no barrier and no atomics, and load each sector once. `max(a, b)` works in kernels. A row [3, -1]
-# gives 3.
+# `out[row]` is the largest number of row `row` of x. There is a block of 32 threads for each row, which may be longer
+# than 32, or shorter. Use no shared memory, no barrier and no atomics, and load each sector once. `max(a, b)` works in
+# kernels. A row [3, -1] gives 3.
 
 
 # %%
@@ -572,9 +575,9 @@ def row_max(x, out):
 # %% [markdown]
 # ## 19.7 Softmax of masked rows
 #
-# The lesson's softmax, a warp for each row, fails for rows of less than 17 numbers, and for rows in which many are -inf, as masked scores
-# of attention are. Write one that doesn't. It loads each number twice at most, and has no barrier. The row [0, -inf] gives
-# [1, 0]; a row of -inf only gives NaN, as PyTorch's does.
+# The lesson's softmax, a warp for each row, fails for rows of less than 17 numbers, and for rows in which many are
+# -inf, as masked scores of attention are. Write one that doesn't. It loads each number twice at most, and has no
+# barrier. The row [0, -inf] gives [1, 0]; a row of -inf only gives NaN, as PyTorch's does.
 
 
 # %%
@@ -697,9 +700,9 @@ def shares(x, out):
 # %% [markdown]
 # ## 19.8 A product of any sizes
 #
-# `out = a @ b`, in tiles of 16 by 16 and blocks of as many threads, for matrices of any sizes: `cuda.grid(2)` gives column and row.
-# Tiles at the edges stick out of their matrix. In each round a block loads two tiles, and has two barriers; no bank gives two words
-# at a time. With a of 5 by 20 and b of 20 by 7 there is one block and two rounds.
+# `out = a @ b`, in tiles of 16 by 16 and blocks of as many threads, for matrices of any sizes: `cuda.grid(2)` gives
+# column and row. Tiles at the edges stick out of their matrix. In each round a block loads two tiles, and has two
+# barriers; no bank gives two words at a time. With a of 5 by 20 and b of 20 by 7 there is one block and two rounds.
 
 
 # %%
