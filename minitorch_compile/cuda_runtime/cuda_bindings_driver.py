@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ctypes
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from types import ModuleType
 from typing import Any
@@ -123,13 +124,20 @@ class CudaBindingsDriver:
 
     def allocate(self, device: int, nbytes: int) -> int:
         self._enter(device)
-        if not self._recording:
+        with self._beside_recordings():
             return int(self._call("cuMemAlloc", nbytes))
-        # Memory isn't part of a recording, but asking for it is refused while there is one, unless one insists.
+
+    @contextmanager
+    def _beside_recordings(self) -> Iterator[None]:
+        """Inside, memory and kernels can be had while a stream records: they are no part of it, but CUDA refuses them
+        unless one insists."""
+        if not self._recording:
+            yield
+            return
         relaxed = self._cuda.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
         before = self._call("cuThreadExchangeStreamCaptureMode", relaxed)
         try:
-            return int(self._call("cuMemAlloc", nbytes))
+            yield
         finally:
             self._call("cuThreadExchangeStreamCaptureMode", before)
 
@@ -309,7 +317,8 @@ class CudaBindingsDriver:
     def load_kernel(self, device: int, image: bytes, entry: bytes) -> Any:
         """A kernel of some PTX or machine code, by its name there."""
         self._enter(device)
-        return self._call("cuModuleGetFunction", self._call("cuModuleLoadData", image + b"\0"), entry)
+        with self._beside_recordings():
+            return self._call("cuModuleGetFunction", self._call("cuModuleLoadData", image + b"\0"), entry)
 
     @cached_property
     def _launch(self) -> Any:

@@ -90,7 +90,7 @@ class RuleOptimizer(Optimizer):
         for name in self.counters:
             if not isinstance(state[name], Tensor):  # loaded from a state dict of long ago
                 state[name] = self.counter(p, group, state[name])
-            if p.is_cuda and state[name].is_cpu and (is_compiling() or group.get("capturable")):
+            if (is_compiling() or group.get("capturable")) and p.is_cuda and state[name].is_cpu:
                 state[name] = state[name].to(p.device)  # or each step would wait for the device
         values: dict[str, Any] = {name: state.get(name) for name in self.state_class._fields}
         if not group.get("capturable"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 import pytest
@@ -163,3 +164,16 @@ def test_a_step_that_begins_gives_up_what_was_saved() -> None:
     assert sum(record.text.startswith("recorded:") for record in records) == 1
     with pytest.raises(RuntimeError, match="overwritten by a subsequent run"):
         kept[1].sum().backward()
+
+
+def test_the_memory_of_recordings_goes_back_when_they_are_forgotten() -> None:
+    x = torch.ones(1000, device="cuda")
+    before = torch.cuda.memory_allocated(), torch.cuda.memory_reserved()
+    compiled: Any = torch.compile(lambda x: (x + 1, (x * 2).sum()), mode="reduce-overhead")
+    found = [compiled(x) for _ in range(3)]
+    assert torch.cuda.memory_reserved() > before[1]
+    del compiled, found
+    torch.compiler.reset()
+    gc.collect()
+    torch.cuda.empty_cache()
+    assert (torch.cuda.memory_allocated(), torch.cuda.memory_reserved()) == before

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from minitorch_compile.cuda_runtime.cuda_bindings_driver import CudaBindingsDriver
+from minitorch_compile.cuda_runtime.driver import StreamHandle
 from minitorch_compile.cuda_runtime.errors import CudaError, CudaOutOfMemoryError, CudaUnavailableError
 from minitorch_compile.cuda_runtime.launch_loop import LAUNCH, LaunchConfiguration
 
@@ -149,3 +150,33 @@ def test_a_row_of_launches_goes_on_where_another_library_had_left_the_device(mon
     assert seen == [(7, 2, 32, 1, 5, 64), (8, 3, 64, 1, 5, 128)]
     with pytest.raises(CudaError, match="CUDA_ERROR_ILLEGAL_ADDRESS"):
         driver.prepared_row(0, [(9, 1, 1, 64)])(5)
+
+
+def test_memory_and_kernels_can_be_had_while_a_stream_records(monkeypatch: pytest.MonkeyPatch) -> None:
+    mode = ["none"]
+
+    def exchange(new: str) -> tuple[CUresult, str]:
+        before, mode[0] = mode[0], new
+        return CUresult.CUDA_SUCCESS, before
+
+    def begin(stream: int, chosen: str) -> tuple[CUresult]:
+        mode[0] = chosen
+        return (CUresult.CUDA_SUCCESS,)
+
+    answered = lambda value: lambda *asked: (CUresult.CUDA_SUCCESS, (value, mode[0]))
+    monkeypatch.setattr(CudaBindingsDriver, "_enter", lambda self, device: None)
+    modes = {f"CU_STREAM_CAPTURE_MODE_{name}": name for name in ("GLOBAL", "RELAXED")}
+    bindings(
+        monkeypatch,
+        CUstreamCaptureMode=SimpleNamespace(**modes),
+        cuThreadExchangeStreamCaptureMode=exchange,
+        cuStreamBeginCapture=begin,
+        cuStreamEndCapture=lambda stream: (CUresult.CUDA_SUCCESS, 9),
+        cuModuleLoadData=answered("module"),
+        cuModuleGetFunction=answered("kernel"),
+    )
+    driver, stream = CudaBindingsDriver(), StreamHandle(0, 5)
+    driver.begin_capture(stream)
+    assert driver.load_kernel(0, b"code", b"name") == ("kernel", "RELAXED") and mode == ["GLOBAL"]
+    assert driver.end_capture(stream) == 9
+    assert driver.load_kernel(0, b"code", b"name") == ("kernel", "GLOBAL")

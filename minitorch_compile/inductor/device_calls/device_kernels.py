@@ -107,7 +107,8 @@ class DeviceKernels:
     def make(self, op: Op, bound: Sequence[Any], where: Device) -> Any:
         """A new tensor on a device, by an op that makes one of no other. RuntimeError for random numbers while work is
         recorded: each launch would draw the same."""
-        if op.kind == "random" and self.runtime.driver.is_capturing(self.runtime.current_stream()):
+        is_recording = self.runtime.allocators[self.runtime.index_of(where)].is_recording
+        if is_recording and op.kind == "random" and self.runtime.driver.is_capturing(self.runtime.current_stream()):
             raise RuntimeError(
                 f"{op.name}: random numbers can't be drawn in a CUDA graph, whose launches would all get the same; draw"
                 " outside into a tensor, or record the step with torch.compile(mode='reduce-overhead')"
