@@ -39,6 +39,19 @@ def test_what_is_no_statement_is_refused():
         Timer("pass").repeat()
 
 
+def test_a_measurement_shows_statements_of_several_lines_and_warns_as_pytorch_does():
+    spec = TaskSpec("a\nb", "c\nd", sub_label="s", description="D")
+    shown = repr(Measurement(1, [1.0, 1.0, 1.2, 1.3, 1.2], spec)).split("\n", 1)[1]
+    assert shown == (
+        "stmt: (s)\n  a\n  b\n\nD\nsetup:\n  c\n  d\n\n  Median: 1.20 s\n  IQR:    0.20 s (1.00 to 1.20)\n"
+        "  5 measurements, 1 runs per measurement, 1 thread\n"
+        "  WARNING: Interquartile range is 16.7% of the median measurement.\n"
+        "           This could indicate system fluctuation."
+    )
+    steady = Measurement(1, [0.2] * 5, spec)
+    assert (steady.has_warnings, steady.significant_figures) == (False, 4)
+
+
 def test_a_measurement_knows_its_spread():
     measured = Measurement(10, [1e-5, 2e-5, 3e-5, 2e-5], TaskSpec("f()", "pass", sub_label="x"))
     assert measured.median == measured.mean == pytest.approx(2e-6)

@@ -7,13 +7,15 @@
 <minitorch_compile.utils.benchmark.utils.common.Measurement object at 0x...>
 f()
   Median: 2.00 s
-  IQR:    1.00 s (1.50 to 2.50)
   3 measurements, 10 runs per measurement, 1 thread
+  WARNING: Interquartile range is 50.0% of the median measurement.
+           This suggests significant environmental influence.
 """
 
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,7 +23,10 @@ from typing import Any
 import numpy as np
 
 UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
-ENOUGH = 4  # measurements, for their spread to mean something
+ENOUGH = 4  # measurements, for their spread to be shown
+WIDE, TOO_WIDE = 0.1, 0.25  # spreads, as a share of the median, of which a measurement warns
+LEAST_WIDTH = 2.5e-8  # seconds: no median is known better
+MOST_FIGURES = 4
 
 
 @dataclass(frozen=True)
@@ -44,16 +49,18 @@ class TaskSpec:
             return self.label + (f": {self.sub_label}" if self.sub_label else "")
         if "\n" not in self.stmt:
             return self.stmt + (f": {self.sub_label}" if self.sub_label else "")
-        return f"stmt:{f' ({self.sub_label})' if self.sub_label else ''}\n{self.stmt}"
+        return f"stmt:{f' ({self.sub_label})' if self.sub_label else ''}\n{textwrap.indent(self.stmt, '  ')}"
 
     def setup_str(self) -> str:
         """The setup, if there is one."""
-        return "" if self.setup in ("pass", "") else f"setup: {self.setup}"
+        if self.setup in ("pass", ""):
+            return ""
+        return f"setup:\n{textwrap.indent(self.setup, '  ')}" if "\n" in self.setup else f"setup: {self.setup}"
 
     def summarize(self) -> str:
-        """All of it in some lines."""
+        """All of it in some lines; a blank one after what takes several."""
         parts = [self.title, self.description or "", self.setup_str()]
-        return "\n".join(part for part in parts if part)
+        return "\n".join(f"{part}\n" if "\n" in part else part for part in parts if part)
 
 
 @dataclass
@@ -96,22 +103,31 @@ class Measurement:
 
     @property
     def significant_figures(self) -> int:
-        """How many figures of the median mean something, by the spread."""
-        low, high = np.quantile(self._some(), [0.25, 0.75])
-        if high == low:
-            return 5
-        width = 1.645 * (high - low) / 1.35 / math.sqrt(len(self.times))
-        figures = math.ceil(math.log10(self.median / max(width, 1e-300))) if self.median else 1
-        return min(max(figures, 1), 5)
+        """How many figures of the median mean something, by the spread of the middle half of the times."""
+        times = sorted(self._some())
+        middle = times[len(times) // 4 : math.ceil(3 * len(times) / 4)]
+        width = max(1.645 * float(np.std(middle)) / math.sqrt(len(middle)), LEAST_WIDTH)
+        return min(max(math.floor(math.log10(self.median / width)), 1), MOST_FIGURES)
 
     @property
     def has_warnings(self) -> bool:
         """Whether the times spread so much that they should not be trusted."""
-        return self.iqr / self.median > 0.1 if self.median else False
+        return self._warning() != ""
 
-    def meets_confidence(self, threshold: float = 0.1) -> bool:
-        """Whether there are enough times, and their spread is below that share of the median."""
-        return len(self.times) >= ENOUGH and self.iqr / self.median < threshold
+    def _warning(self) -> str:
+        if self.meets_confidence():
+            return ""
+        advice = (
+            "This could indicate system fluctuation."
+            if self.meets_confidence(TOO_WIDE)
+            else "This suggests significant environmental influence."
+        )
+        share = f"{self.iqr / self.median * 100:.1f}%"
+        return f"  WARNING: Interquartile range is {share} of the median measurement.\n           {advice}"
+
+    def meets_confidence(self, threshold: float = WIDE) -> bool:
+        """Whether the spread of the times is below that share of their median."""
+        return self.iqr / self.median < threshold
 
     @property
     def as_row_name(self) -> str:
@@ -134,18 +150,14 @@ class Measurement:
         threads = f"{self.task_spec.num_threads} thread{'s' if self.task_spec.num_threads > 1 else ''}"
         lines = [object.__repr__(self), self.task_spec.summarize()]
         if len(self.times) == 1:
-            counts = f"  1 measurement, {self._runs()} , {threads}"  # the blank is PyTorch's
+            counts = f"  1 measurement, {self.number_per_run} runs , {threads}"  # the blank is PyTorch's
             return "\n".join([*lines, f"  {self.median / scale:.2f} {unit}", counts])
-        low, high = (x / scale for x in np.quantile(self.times, [0.25, 0.75]))
-        lines += [
-            f"  Median: {self.median / scale:.2f} {unit}",
-            f"  IQR:    {self.iqr / scale:.2f} {unit} ({low:.2f} to {high:.2f})",
-            f"  {len(self.times)} measurements, {self._runs()} per measurement, {threads}",
-        ]
-        return "\n".join(lines)
-
-    def _runs(self) -> str:
-        return f"{self.number_per_run} runs"
+        lines.append(f"  Median: {self.median / scale:.2f} {unit}")
+        if len(self.times) >= ENOUGH:
+            low, high = (x / scale for x in np.quantile(self.times, [0.25, 0.75]))
+            lines.append(f"  IQR:    {self.iqr / scale:.2f} {unit} ({low:.2f} to {high:.2f})")
+        lines.append(f"  {len(self.times)} measurements, {self.number_per_run} runs per measurement, {threads}")
+        return "\n".join([*lines, *filter(None, [self._warning()])])
 
 
 Measurement.__module__ = "minitorch_compile.utils.benchmark.utils.common"  # as PyTorch shows it

@@ -16,7 +16,7 @@ from time import perf_counter
 from typing import Any
 
 from minitorch_compile.tensor.cpu.thread_count import get_num_threads, set_num_threads
-from minitorch_compile.utils.benchmark.measurement import Measurement, TaskSpec
+from minitorch_compile.utils.benchmark.measurement import ENOUGH, Measurement, TaskSpec
 
 
 def timer() -> float:
@@ -141,5 +141,5 @@ class Timer:
             while True:
                 times += self._blocks(number, callback, min_run_time)
                 measured = Measurement(number, times, self._task_spec)
-                if measured.meets_confidence(threshold) or sum(times) > max_run_time:
+                if (len(times) >= ENOUGH and measured.meets_confidence(threshold)) or sum(times) > max_run_time:
                     return measured
