@@ -91,6 +91,7 @@ from minitorch_compile.func.control_flow import cond, while_loop
 from minitorch_compile.futures import Future
 from minitorch_compile.jit import ScriptFunction, ScriptModule, fork, wait
 from minitorch_compile.library import Tag
+from minitorch_compile.nn.functional.embedding import embedding_bag_with_places as embedding_bag
 from minitorch_compile.random import default_generator, get_rng_state, initial_seed, seed, set_rng_state
 from minitorch_compile.serialization import PyTorchFileReader, load, save
 from minitorch_compile.sparse import sparse_coo_tensor, sparse_csr_tensor

@@ -97,6 +97,8 @@ from minitorch_compile.jit import ScriptModule as ScriptModule
 from minitorch_compile.jit import fork as fork
 from minitorch_compile.jit import wait as wait
 from minitorch_compile.library import Tag as Tag
+from minitorch_compile.nn.functional.embedding import embedding_bag_with_places as embedding_bag_with_places
+embedding_bag = embedding_bag_with_places
 from minitorch_compile.random import default_generator as default_generator
 from minitorch_compile.random import get_rng_state as get_rng_state
 from minitorch_compile.random import initial_seed as initial_seed
@@ -1069,6 +1071,9 @@ def gcd_(input: Tensor, other: Tensor) -> Tensor:
 
 def ge(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """Where `input` is greater than `other`, or equal, as a bool tensor; sizes broadcast, and other may be a number."""
+
+def geqrf(input: Tensor, *, out: Any = None) -> Any:
+    """The QR factorization as LAPACK keeps it, as a pair `(a, tau)`: R on and above the diagonal of `a`, and below it the vectors v_i, whose first number is 1, of the reflections 1 - tau_i v_i v_i^H whose product is Q."""
 
 def ger(input: Tensor, vec2: Tensor, *, out: Any = None) -> Any:
     """outer, under its BLAS name."""

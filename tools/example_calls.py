@@ -41,6 +41,7 @@ WRITTEN_HERE = """
     f(2, 6).view_as(f(3, 4))
     c(3).conj_physical()
     torch.qr(square(3))
+    torch.geqrf(f(4, 3))
     torch.svd(square(3))
     torch.gcd(i(4), i(4))
     torch.lcm(i(4), i(4))

@@ -14,7 +14,14 @@ The tracer itself is `minitorch_compile.dynamo`; this is the place where PyTorch
 import sys
 
 from minitorch_compile._dynamo import compiled_autograd, compiler_config, config, eval_frame, utils
-from minitorch_compile._dynamo.eval_frame import innermost_fn, optimize, optimize_assert, run
+from minitorch_compile._dynamo.eval_frame import (
+    disable,
+    innermost_fn,
+    optimize,
+    optimize_assert,
+    run,
+    substitute_in_graph,
+)
 from minitorch_compile._dynamo.exporting import ExportResult, export
 from minitorch_compile.compiler import list_backends, lookup_backend, register_backend, reset
 from minitorch_compile.control import forbid_in_graph
@@ -23,7 +30,6 @@ from minitorch_compile.dynamo import (
     Unsupported,
     allow_in_graph,
     assume_constant_result,
-    disable,
     explain,
     graph_break,
     is_compiling,
@@ -36,7 +42,6 @@ from minitorch_compile.dynamo import (
 from minitorch_compile.dynamo import errors as exc
 from minitorch_compile.dynamo.optimized_module import OptimizedModule
 from minitorch_compile.dynamo.stance import set_stance
-from minitorch_compile.dynamo.variables.builtins.substitutes import substitute_in_graph
 from minitorch_compile.tensor import Tensor
 
 

@@ -12,13 +12,16 @@ tensor([2., 2., 2.])
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
+from minitorch_compile import control
 from minitorch_compile.compiler import compile
 from minitorch_compile.control import FORBIDDEN, compiled_from
 from minitorch_compile.dynamo.optimized_module import OptimizedModule
 from minitorch_compile.dynamo.stance import set_stance
+from minitorch_compile.dynamo.variables.builtins import substitutes
 
 Decorator = Callable[[Any], Any]
 
@@ -40,6 +43,32 @@ class OptimizeDecorator:
 
     def __exit__(self, *error: object) -> None:
         """Never called: there is no way in."""
+
+
+def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None, wrapping: bool = True) -> Any:
+    """`torch.compiler.disable`; with `wrapping=False` what it gives doesn't tell `inspect` which function is in it."""
+    if fn is None:
+        return functools.partial(disable, recursive=recursive, reason=reason, wrapping=wrapping)
+    made = control.disable(fn, recursive, reason=reason)
+    if not wrapping:
+        vars(made).pop("__wrapped__", None)
+    return made
+
+
+def substitute_in_graph(
+    original_fn: Callable[..., Any],
+    *,
+    can_constant_fold_through: bool = False,
+    skip_signature_check: bool = False,
+    is_embedded_type: bool = False,
+) -> Decorator:
+    """`torch.compiler.substitute_in_graph`; `is_embedded_type`: `original_fn` is a class, which the function stands
+    for where it is called."""
+    return substitutes.substitute_in_graph(
+        original_fn,
+        can_constant_fold_through=can_constant_fold_through,
+        skip_signature_check=skip_signature_check,
+    )
 
 
 def optimize(

@@ -87,4 +87,4 @@ def register_dataclass(cls: type, *, serialized_type_name: str | None = None) ->
     """Arguments and results may hold instances of a dataclass: their fields are leaves."""
     if not dataclasses.is_dataclass(cls):
         raise AssertionError(f"Only dataclasses can be registered with this function: {cls}")
-    pytree.register_dataclass(cls)
+    pytree.register_dataclass(cls, serialized_type_name=serialized_type_name)

@@ -126,12 +126,17 @@ def register_pytree_node(
 
 
 def register_dataclass(
-    cls: type, *, field_names: Sequence[str] | None = None, drop_field_names: Sequence[str] | None = None
+    cls: type,
+    *,
+    field_names: Sequence[str] | None = None,
+    drop_field_names: Sequence[str] | None = None,
+    serialized_type_name: str | None = None,
 ) -> None:
     """Teach every tree function that the fields of a dataclass are its children.
 
     `field_names` are those that are, for a dataclass by default all that `__init__` takes, but for `drop_field_names`,
-    which keep their default values. Other classes must name their fields.
+    which keep their default values. Other classes must name their fields. `serialized_type_name` is for shapes that are
+    written as text.
 
     >>> @dataclasses.dataclass
     ... class Point:
@@ -167,6 +172,7 @@ def register_dataclass(
             [(GetAttrKey(name), getattr(obj, name)) for name in flatten(obj)[1][0]],
             flatten(obj)[1],
         ),
+        serialized_type_name=serialized_type_name,
     )
 
 

@@ -306,3 +306,21 @@ def test_tensors_made_of_elements_are_in_the_graph(program, backend) -> None:
     compiled = torch.compile(program, backend=backend, fullgraph=True)
     for values in (X, OTHERS[0], OTHERS[1]):
         _compare(compiled(tensor(values)), program(tensor(values)))
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda x: torch.full((2,), x.sum()),
+        lambda x: torch.full((2,), fill_value=x.sum().long(), dtype=torch.float32),
+        lambda x: x * (x.sum() > 0).item(),
+        lambda x: x * ((x.sum().item() > 0) + 2),
+        lambda x: x * max(x.sum().item(), 2),
+        lambda x: x.long() * max(2, x.sum().item(), 3.5),
+        lambda x: x.long() * min(x.sum().long().item(), 2.5),
+    ],
+)
+def test_numbers_of_the_data_among_others(program):
+    compiled = torch.compile(program, backend="eager", fullgraph=True)
+    for x in (torch.arange(4.0), -torch.arange(4.0)):  # where the whole number is the result, plain Python runs
+        torch.testing.assert_close(compiled(x), program(x))

@@ -55,6 +55,11 @@ def check_expected(holds: bool, text: str) -> None:
         raise UnexpectedData(f"Runtime assertion failed for expression {text}")
 
 
+def is_float(number: Any) -> bool:
+    """Whether it is a float and no other number."""
+    return type(number) is float
+
+
 class DataNumbers(Output):
     """The nodes of such numbers."""
 
@@ -119,7 +124,9 @@ class DataNumbers(Output):
             return None
         if fake.dtype.category == FLOATING:
             return DataNumberVariable(self, self._number("item", (tensor.node,), math.nan), float)
-        if fake.dtype.category == BOOL or fake.dtype.category > FLOATING:
+        if fake.dtype.category == BOOL:
+            return DataNumberVariable(self, self._number("item", (tensor.node,), True), bool)
+        if fake.dtype.category > FLOATING:
             return None
         limits = iinfo(fake.dtype)
         return self._whole(self._number("item", (tensor.node,), None), Range(limits.min, limits.max))
@@ -176,6 +183,13 @@ class DataNumbers(Output):
             node = self.checked[relation] = self._number(check_expected, (holds, str(relation)), None)
             node.meta.update(may_raise=True, handled=self.is_handled())
             self.fakes.written_first = frozenset(self.fakes.written)
+
+    def expect_float(self, node: Node) -> None:
+        """A number that a node gives is a float, which the graph checks: of `max(x, 2)` the other may win."""
+        holds = self._number(is_float, (node,), True)
+        check = self._number(check_expected, (holds, f"type({node.name}) is float"), None)
+        check.meta.update(may_raise=True, handled=self.is_handled())
+        self.fakes.written_first = frozenset(self.fakes.written)
 
     def is_handled(self) -> bool:
         """Whether the line being traced stands in a try or with block, here or in a caller."""

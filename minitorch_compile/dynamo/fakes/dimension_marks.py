@@ -31,11 +31,21 @@ class DimensionMark:
     max: int | None = None
 
 
-def mark_dynamic(t: Any, index: Dimensions, *, min: int | None = None, max: int | None = None) -> None:
+def mark_dynamic(
+    t: Any,
+    index: Dimensions,
+    *,
+    hint_override: int | None = None,
+    min: int | None = None,
+    max: int | None = None,
+    specialize_on: Sequence[Any] | None = None,
+) -> None:
     """Compiled functions treat these dimensions as unknown from their first call on.
 
     min, max: the sizes that the program is meant for. A program that turns out to work for fewer sizes, or only for the
     one that was seen, is a ConstraintViolationError, which names the line that decided it.
+    hint_override, specialize_on: for which sizes kernels are made well. They change nothing: kernels are made for each
+    size that is met.
     """
     _mark("mark_dynamic", t, index, DimensionMark("dynamic", min, max))
 

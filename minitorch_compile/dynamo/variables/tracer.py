@@ -289,6 +289,10 @@ class Output:
         """A call that runs as it is: arithmetic of such numbers, a comparison. `seen` has the type of the result."""
         raise NotImplementedError
 
+    def expect_float(self, node: Node) -> None:
+        """A number that a node gives is a float: the graph checks it."""
+        raise NotImplementedError
+
     def expect(self, relation: Relation) -> None:
         """Holds from now on: the graph checks it."""
         raise NotImplementedError

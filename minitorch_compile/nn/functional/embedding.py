@@ -108,6 +108,51 @@ def embedding_bag(
     return out[:-1] if include_last_offset else out
 
 
+def embedding_bag_with_places(
+    weight: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    scale_grad_by_freq: bool = False,
+    mode: int = 0,
+    sparse: bool = False,
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> tuple[Any, Any, Any, Any]:
+    """`torch.embedding_bag`: what `nn.functional.embedding_bag` gives in the mode "sum" (0), "mean" (1) or "max" (2),
+    and for the last two which bag each index is in, how many rows count in each bag, and of "max" which they are.
+
+    ValueError for another mode, and what that function raises.
+    """
+    if mode not in (0, 1, 2):
+        raise ValueError(f"embedding_bag: mode must be 0 (sum), 1 (mean) or 2 (max), but got {mode}")
+    name = ("sum", "mean", "max")[mode]
+    out = embedding_bag(indices, weight, offsets, None, 2.0, scale_grad_by_freq, name, sparse, per_sample_weights,
+                        include_last_offset, padding_idx)  # fmt: skip
+    bags = offsets.sizes[0]
+    if mode == 0:
+        nothing = ops.zeros(bags, dtype=indices.dtype)
+        return out, ops.zeros(0, dtype=indices.dtype), nothing, ops.clone(nothing)
+    bag = _bag_of_each(indices, offsets, include_last_offset)
+    counts = _ones(bag, int64) if padding_idx is None else (indices != padding_idx % weight.sizes[0]).long()
+    sizes = ops.scatter_add(ops.zeros(bags, dtype=int64), 0, bag, counts)
+    return out, bag, sizes, ops.clone(sizes) if mode == 1 else _largest_rows(weight, indices, bag, counts, bags)
+
+
+def _largest_rows(weight: Any, indices: Any, bag: Any, counts: Any, bags: int) -> Any:
+    """For each bag and column the first index whose row has the greatest number there; 0 for an empty bag."""
+    rows = ops.where(ops.unsqueeze(counts, 1) > 0, ops.embedding(indices, weight.detach()), float("-inf"))
+    where_to = ops.expand(ops.unsqueeze(bag, 1), tuple(rows.sizes))
+    least = ops.full((bags, rows.sizes[1]), float("-inf"), dtype=rows.dtype)
+    largest = ops.scatter_reduce(least, 0, where_to, rows, "amax")
+    entries = ops.expand(ops.unsqueeze(ops.arange(indices.sizes[0]), 1), tuple(rows.sizes))
+    is_largest = (rows == largest[bag]) & (ops.unsqueeze(counts, 1) > 0)
+    places = ops.where(is_largest, entries, indices.sizes[0])
+    last = ops.full((bags, rows.sizes[1]), indices.sizes[0], dtype=int64)
+    first = ops.scatter_reduce(last, 0, where_to, places, "amin")
+    return ops.cat([indices.long(), ops.zeros(1, dtype=int64)])[first]
+
+
 def _reduce_rows(rows: Any, counted: Any, mode: str) -> Any:
     """Bags of one size, (bags, size, width), reduced to (bags, width)."""
     if mode == "max":

@@ -43,6 +43,7 @@ from minitorch_compile.tensor.ops import (
     gathering,
     grids,
     histogram,
+    householder,
     index_along,
     indexing,
     integer_arithmetic,

@@ -235,6 +235,7 @@ from minitorch_compile.tensor.ops.histogram import histc as histc
 from minitorch_compile.tensor.ops.histogram import histogram as histogram
 from minitorch_compile.tensor.ops.histogram import searchsorted as searchsorted
 from minitorch_compile.tensor.ops.histogram import searchsorted_places as searchsorted_places
+from minitorch_compile.tensor.ops.householder import geqrf as geqrf
 from minitorch_compile.tensor.ops.index_along import index_add as index_add
 from minitorch_compile.tensor.ops.index_along import index_copy as index_copy
 from minitorch_compile.tensor.ops.index_along import index_fill as index_fill

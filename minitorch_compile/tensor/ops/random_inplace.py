@@ -173,7 +173,7 @@ def random_(input: Tensor, from_: int = 0, to: int | None = None, *, generator: 
     if not bounded:
         to = _most_of(input.dtype) + 1
     elif to is None:
-        from_, to = 0, from_
+        from_, to = (0, from_) if from_ > 0 else (from_, _most_of(input.dtype) + 1)
     if from_ >= to:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={from_} >= to={to}")
     for name, bound in (("from", from_), ("to - 1", to - 1)):

@@ -561,6 +561,9 @@ class OpMethods:
     def geometric_(self, p: _float, *, generator: Any = None) -> Any:
         """Stores how many trials of probability p it takes to the first success: 1, 2, ."""
 
+    def geqrf(self) -> Any:
+        """The QR factorization as LAPACK keeps it, as a pair `(a, tau)`: R on and above the diagonal of `a`, and below it the vectors v_i, whose first number is 1, of the reflections 1 - tau_i v_i v_i^H whose product is Q."""
+
     def ger(self, vec2: Tensor) -> Any:
         """outer, under its BLAS name."""
 

@@ -297,6 +297,43 @@ POLYFILLS: dict[Any, Row] = {
     **dict.fromkeys((np.asarray, np.ascontiguousarray, np.asanyarray), (same, OWN)),
 }
 
+
+def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple[Any, ...]:
+    if indexing not in ("xy", "ij"):
+        raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
+    places = list(range(len(xi)))
+    if indexing == "xy" and len(xi) > 1:
+        places[0], places[1] = 1, 0
+    grids = [np.reshape(x, [-1 if axis == place else 1 for axis in range(len(xi))]) for x, place in zip(xi, places)]
+    if not sparse:
+        shape = [1] * len(xi)
+        for grid, place in zip(grids, places):
+            shape[place] = grid.shape[place]
+        grids = [np.broadcast_to(grid, tuple(shape)) for grid in grids]
+    return tuple([np.copy(grid) for grid in grids]) if copy else tuple(grids)
+
+
+def _shifted(x: Any, axes: Any, back: bool) -> Any:
+    along = range(x.ndim) if axes is None else axes if isinstance(axes, (tuple, list)) else (axes,)
+    shifts = [-(x.shape[axis] // 2) if back else x.shape[axis] // 2 for axis in along]
+    return np.roll(x, tuple(shifts), tuple(along))
+
+
+def fftshift(x: Any, axes: Any = None) -> Any:
+    return _shifted(x, axes, False)
+
+
+def ifftshift(x: Any, axes: Any = None) -> Any:
+    return _shifted(x, axes, True)
+
+
+# Functions of arrays that are written in other functions of arrays.
+WRITTEN_OUT: dict[Any, Callable[..., Any]] = {
+    np.meshgrid: meshgrid,
+    np.fft.fftshift: fftshift,
+    np.fft.ifftshift: ifftshift,
+}
+
 # Of these, tensors take no number as an operand.
 OF_TENSORS_ONLY = frozenset((np.fmax, np.fmin, np.arctan2, np.hypot, np.logical_and, np.logical_or, np.logical_xor))
 

@@ -13,6 +13,7 @@ x -> ((x * 3) + tensor([[1.0, 0.0], [0.0, 1.0]], dtype=torch.float64),)
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,7 +29,7 @@ from minitorch_compile.dynamo.variables.containers.iterators import ItemsIterato
 from minitorch_compile.dynamo.variables.containers.sequences import SliceVariable
 from minitorch_compile.dynamo.variables.objects.methods import BuiltinMethodVariable
 from minitorch_compile.dynamo.variables.rebuilding import Held, Template
-from minitorch_compile.dynamo.variables.tensors.array_polyfills import POLYFILLS
+from minitorch_compile.dynamo.variables.tensors.array_polyfills import POLYFILLS, WRITTEN_OUT
 from minitorch_compile.dynamo.variables.tensors.graph_arrays import GraphArrayVariable, call_on_arrays, has_graph_array
 from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
 from minitorch_compile.tensor import from_numpy, tensor
@@ -197,8 +198,22 @@ def _of_tensor(tracer: Tracer, value: Value) -> Value:
     return tracked.call_method(tracer, "numpy", [], {}) if isinstance(tracked, TensorVariable) else tracked
 
 
+def _written_out(function: Callable[..., Any], body: Callable[..., Any]) -> Callable[..., Value]:
+    """The rule of a function of which `body` says what it does with arrays of the graph."""
+    computed = _computed(function)
+
+    def rule(tracer: Tracer, *args: Value, **kwargs: Value) -> Value:
+        if has_graph_array([*args, *kwargs.values()]):
+            return tracer.call(tracer.polyfill(body), list(args), kwargs)
+        return computed(tracer, *args, **kwargs)
+
+    return rule
+
+
 for _function in dict.fromkeys([*(getattr(np, name) for name in FUNCTION_NAMES.split()), *POLYFILLS]):
     handles(_function)(_computed(_function))
+for _function, _body in WRITTEN_OUT.items():
+    handles(_function)(_written_out(_function, _body))
 for _type in NUMPY_SCALARS:
     handles(_type)(_computed(_type))
 

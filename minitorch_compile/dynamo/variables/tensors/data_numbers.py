@@ -76,6 +76,8 @@ def data_arithmetic(tracer: Tracer, op: str, left: VariableTracker, right: Varia
     """left op right as a node, where one is a number that the data tell; None if neither is, or nothing is known."""
     if not _are_numbers(left, right) or not (op in FLOAT_OPERATORS or op == "**" and _is_float_power(left, right)):
         return None
+    if op != "/" and float not in (left.python_type(), right.python_type()):
+        return tracer.output.whole_number(BINARY[op], [left, right])  # of a truth value
     node = tracer.output.plain_node(BINARY[op], [left, right], math.nan)
     node.meta["may_raise"] = op in ("/", "//", "%", "**")
     return DataNumberVariable(tracer.output, node, float)
@@ -108,9 +110,11 @@ def of_several(tracer: Tracer, function: Any, operands: list[VariableTracker]) -
         return None
     kinds = [operand.python_type() for operand in operands]
     has_digits = function is round and kinds == [float, int] and not is_told_by_data(operands[1])
-    if not has_digits and (function is round or set(kinds) != {float}):
+    if not has_digits and (function is round or not {float} <= set(kinds) <= {float, int}):
         return None
     node = tracer.output.plain_node(function, [*operands], math.nan)
+    if int in kinds and not has_digits:
+        tracer.output.expect_float(node)
     return DataNumberVariable(tracer.output, node, float)
 
 

@@ -22,7 +22,8 @@ from minitorch_compile.dynamo.guards.source import AttrSource, Source
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.functions.functions import UserFunctionVariable
 from minitorch_compile.dynamo.variables.rebuilding import Held, Template
-from minitorch_compile.tensor import Op
+from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
+from minitorch_compile.tensor import Op, ops
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.variables.tracer import Output, Tracer
@@ -66,6 +67,8 @@ class OperationVariable(VariableTracker):
         if "out" in kwargs and not tracer.is_none(kwargs["out"]):
             error = Unsupported("unsupported-call", f"{self.op.name}(out=...) is not followed.")
             raise tracer.at_users_line(error)  # it warns of a tensor that it resizes
+        if self.op is ops.full:
+            args, kwargs = _with_number(tracer, args, kwargs)
         if self.works_in_place(tracer, args, kwargs):
             return self.body().call(tracer, args, kwargs)
         return tracer.output.call("call_function", self.op, args, kwargs)
@@ -85,3 +88,17 @@ class OperationVariable(VariableTracker):
 
     def reconstruct(self, output: Output) -> Template:
         return Template(Held(self.op, self.op.name))
+
+
+def _with_number(tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) -> tuple[list[Value], dict[str, Value]]:
+    """The arguments of full(size, tensor) with the number in the tensor, if the graph has such numbers.
+
+    PyTorch says the same in `torch/_dynamo/variables/torch.py`.
+    """
+    fill = (args[1] if len(args) > 1 else kwargs.get("fill_value", args[0])).realize()
+    number = tracer.output.item_of(fill) if isinstance(fill, TensorVariable) else None
+    if number is None:
+        return args, kwargs
+    if len(args) > 1:
+        return [args[0], number, *args[2:]], kwargs
+    return args, {**kwargs, "fill_value": number}
