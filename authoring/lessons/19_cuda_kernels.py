@@ -358,11 +358,11 @@ print(np.abs(out - expected).max() < 1e-6, counts.total.load_sectors, counts.tot
 # %%
 def warps_at_once(threads, registers, shared_bytes):
     """Warps on one multiprocessor of an H200, and what limits them."""
-    warps = -(-threads // 32)
+    warps, packs = -(-threads // 32), -(-registers // 8)  # registers come in packs of eight
     blocks = {
         "warps": 64 // warps,
         "blocks": 32,
-        "registers": 65536 // (warps * 32 * registers),
+        "registers": 65536 // (warps * 32 * 8 * packs),
         "shared memory": 233472 // (shared_bytes + 1024),
     }
     least = min(blocks, key=blocks.get)

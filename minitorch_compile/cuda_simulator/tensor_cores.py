@@ -129,7 +129,7 @@ def count_access(
 ) -> None:
     if at.block.counts is not None and lanes.size:
         addresses = array.addresses(lanes, (index,))
-        at.block.counts.access(at.place, array.space, what, lanes, addresses, nbytes)
+        at.block.counts.access(at.place, array.space, what, lanes, addresses, nbytes, array.title)
 
 
 @intrinsic("tensor_cores.ldmatrix_x4")

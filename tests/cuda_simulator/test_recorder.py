@@ -3,6 +3,7 @@
 import numpy as np
 
 from minitorch_compile.cuda_simulator import Counts, Recorder, cuda, simulate
+from minitorch_compile.inductor.codegen.cuda.tensor_cores import ldmatrix_x4
 
 
 def reverse(x, out):
@@ -40,3 +41,18 @@ def test_it_counts_what_counts_count():
     x, counts = np.arange(64, dtype=np.float32), Counts()
     simulate(reverse, counts=counts)[2, 32](x, np.zeros_like(x))
     assert recorded().total == counts.total
+
+
+def test_what_tensor_cores_load_is_kept_by_name():
+    def load(x, out):
+        tile = cuda.shared.array(256, np.uint16)
+        lane = cuda.threadIdx.x
+        for i in range(lane, 256, 32):
+            tile[i] = x[i]
+        cuda.syncthreads()
+        out[lane] = ldmatrix_x4(tile, 16 * (lane % 16) + 8 * (lane // 16))[0]
+
+    recorder = Recorder()
+    simulate(load, counts=recorder)[1, 32](np.zeros(256, np.uint16), np.zeros(32, np.int32))
+    store, loaded = recorder.events[-1], recorder.events[-2]
+    assert (store.array, loaded.what, loaded.array, loaded.threads.size) == ("out", "load", "tile", 32)
