@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from types import TracebackType
+from typing import Any
 
 from minitorch_compile.cuda.runtime import Runtime
 from minitorch_compile.cuda_runtime.driver import StreamHandle
@@ -42,13 +43,14 @@ class Recording:
         self.graph = self.executable = 0
         self.workspaces: list[int] = []  # addresses of what libraries worked in
         self.has_pool = False
+        self.check: Any = None  # raises what went wrong in kernels of the last launch, which didn't wait for them
 
     def begin(self) -> None:
         for workspaces in self.runtime.workspaces:
             if address := workspaces.take(self.stream):  # of something that was done there, not recorded
                 self.allocator.free(address)
         self.allocator.begin_recording(self.stream, self.pool)
-        self.has_pool = True
+        self.has_pool, self.runtime.recordings[self.stream.device] = True, self
         try:
             self.runtime.driver.begin_capture(self.stream, self.mode)
         except CudaError:
@@ -65,6 +67,7 @@ class Recording:
         taken = [workspaces.take(self.stream) for workspaces in self.runtime.workspaces]
         self.workspaces = [address for address in taken if address]
         self.allocator.end_recording()
+        del self.runtime.recordings[self.stream.device]
 
     def __enter__(self) -> Recording:
         self.before = self.runtime.current_stream(self.stream.device)
@@ -91,6 +94,8 @@ class Recording:
 
     def launch(self, stream: StreamHandle) -> None:
         """Puts all of it into a stream of its device."""
+        if self.check is not None:
+            self.check()
         if not self.executable:
             self.instantiate()
         self.launch_in(stream.handle)

@@ -54,6 +54,7 @@ class Runtime:
                 allocator.observers.append(self.sanitizer.observe)
         seed = default_generator.initial_seed()
         self.generators = tuple(Generator(device).manual_seed(seed) for device in self.devices)
+        self.recordings: dict[int, Any] = {}  # what is under way, by device
         self.recording_streams: dict[int, StreamHandle] = {}  # of each device, for work that is recorded
         self.workspaces: list[StreamWorkspaces] = []  # of libraries
         self.kernels: Any = None  # of the compiler, made when an operation first asks for them

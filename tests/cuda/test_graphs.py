@@ -98,6 +98,23 @@ def test_streams_that_are_drawn_in_must_come_back() -> None:
                 y = x + 1
 
 
+def test_indices_are_checked_at_the_next_launch() -> None:
+    table, i = torch.arange(4.0, device="cuda"), torch.tensor([1, 3], device="cuda")
+    warmed(lambda: table[i])
+    g = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(g):
+        found = table[i]
+    g.replay()
+    assert found.tolist() == [1, 3]
+    i.fill_(9)
+    g.replay()
+    i.fill_(2)
+    with pytest.raises(IndexError, match="9 is out of bounds"):
+        g.replay()
+    g.replay()
+    assert found.tolist() == [2, 2]
+
+
 def test_a_whole_training_step_of_plain_code_is_recorded() -> None:
     def trained(records: bool) -> list[float]:
         torch.manual_seed(0)

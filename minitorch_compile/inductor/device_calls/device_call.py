@@ -19,6 +19,7 @@ from minitorch_compile.cuda_runtime.sanitizer import Sanitizer
 from minitorch_compile.inductor.device_calls.call_memory import Places, places_of, planned
 from minitorch_compile.inductor.device_calls.copies_together import BITS, MOST, copies_together
 from minitorch_compile.inductor.device_calls.extern_launches import Resources, launch_of
+from minitorch_compile.inductor.device_calls.host_status import STATUS_BYTES, HostStatus, raise_reported
 from minitorch_compile.inductor.device_calls.launcher import (
     SIZE,
     STATUS,
@@ -36,7 +37,6 @@ from minitorch_compile.inductor.device_calls.scatter_kernels import scatter_kern
 from minitorch_compile.inductor.ir.buffer import Buffer
 from minitorch_compile.inductor.ir.dependencies import buffers_read
 from minitorch_compile.inductor.ir.extern_call import ExternCall
-from minitorch_compile.inductor.runtime.tensor_call import index_error
 from minitorch_compile.inductor.schedule.fused_call import FusedCall
 from minitorch_compile.inductor.schedule.group import Group
 from minitorch_compile.inductor.schedule.schedule import Schedule, reads_of
@@ -44,8 +44,6 @@ from minitorch_compile.tensor.functions.settings import settings
 from minitorch_compile.tensor.memory.device_storage import DeviceStorage
 from minitorch_compile.tensor.memory.size import Size
 from minitorch_compile.tensor.tensor_base import TensorBase, from_parts
-
-STATUS_BYTES = 24  # three int64: what went wrong, the index, the size
 
 Compile = Callable[[LiftedKernel], Kernel]
 Prepared = tuple[Group, LiftedKernel] | ExternCall | TensorCoreProduct
@@ -268,24 +266,26 @@ class DeviceCall:
 
 
 class Checked:
-    """Memory for what goes wrong in kernels that read through indices; at the end IndexError for one out of range."""
+    """Memory for what goes wrong in kernels that read through indices; at the end IndexError for one out of range. Of
+    what is recorded, the next launch of the recording raises it."""
 
     def __init__(self, runtime: Runtime, index: int) -> None:
-        self.block = DeviceBlock(runtime, index, STATUS_BYTES)
+        self.runtime, self.index = runtime, index
+        self.block: DeviceBlock | None = None
 
     def __enter__(self) -> int:
+        recording = self.runtime.recordings.get(self.index)
+        if recording is not None:
+            if recording.check is None:
+                recording.check = HostStatus(self.runtime)
+            return recording.check.address
+        self.block = DeviceBlock(self.runtime, self.index, STATUS_BYTES)
         self.block.write(0, np.zeros(STATUS_BYTES, np.uint8))
         return self.block.address
 
     def __exit__(self, kind: type | None, error: BaseException | None, traceback: TracebackType | None) -> None:
-        if kind is None:
+        if kind is None and self.block is not None:
             raise_reported(self.block.read(0, STATUS_BYTES).view(np.int64))
-
-
-def raise_reported(reported: np.ndarray) -> None:
-    """IndexError for what kernels left in a status, if there is something."""
-    if reported[0]:
-        raise index_error(reported)
 
 
 def _copies(places: Places, resources: Resources) -> list[Launch]:

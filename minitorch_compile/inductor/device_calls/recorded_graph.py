@@ -33,15 +33,13 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from minitorch_compile import control, logs
 from minitorch_compile.cuda.device_block import DeviceBlock
-from minitorch_compile.cuda.pinned_memory import pinned_bytes
 from minitorch_compile.cuda.recording import Recording
 from minitorch_compile.cuda.runtime import Runtime
 from minitorch_compile.cuda_runtime.driver import StreamHandle
-from minitorch_compile.inductor.device_calls.device_call import STATUS_BYTES, DeviceCall, raise_reported
+from minitorch_compile.inductor.device_calls.device_call import DeviceCall
+from minitorch_compile.inductor.device_calls.host_status import HostStatus
 from minitorch_compile.inductor.device_calls.input_places import HostPlace, Place, is_plain_in_main_memory
 from minitorch_compile.inductor.device_calls.recorded_block import RecordedBlock
 from minitorch_compile.tensor.memory.device_storage import DeviceStorage
@@ -111,28 +109,19 @@ class RecordedGraph:
         self.runs: list[Run] = []
         self.reason = ""  # why it isn't recorded
         self.turn = threading.Lock()
-        self.status = pinned_bytes(self.runtime, STATUS_BYTES).view(np.int64) if self.call.uses_status else None
-        if self.status is not None:
-            self.status[:] = 0
-        self.check_later = None if self.status is None else self.check
+        self.status = HostStatus(self.runtime) if self.call.uses_status else None
         if self.runtime.sanitizer is not None:
             self.refuse("the sanitizer watches each launch")
 
     def __call__(self, *inputs: Any) -> tuple[Any, ...]:
         with self.turn:
-            self.check()
+            if self.status is not None:
+                self.status()  # of an earlier launch, which nobody waited for
             if not self.reason and not self.runtime.allocators[self.index].is_recording:
                 run = self.fitting(inputs) or self.recorded(inputs)
                 if run is not None:
                     return self.launched(run, inputs)
             return self.plain(*inputs)
-
-    def check(self) -> None:
-        """IndexError if a kernel of an earlier launch, which nobody waited for, found an index out of range."""
-        if self.status is not None and self.status[0]:
-            reported = self.status.copy()
-            self.status[:] = 0
-            raise_reported(reported)
 
     def fitting(self, inputs: Sequence[Any]) -> Run | None:
         """A recording for these inputs whose results may be overwritten."""
@@ -209,7 +198,7 @@ class RecordedGraph:
         at = {i: place.tensor for i, place in places}
         recording = Recording(self.runtime, self.runtime.recording_stream(self.index), pool=object())
         with recording:
-            status = None if self.status is None else self.status.ctypes.data
+            status = None if self.status is None else self.status.address
             results = self.call.results_of([at.get(i, x) for i, x in enumerate(inputs)], status=status)
         made = self.call.results
         blocks = {m[0]: x.storage.block for m, x in zip(made, results) if type(m) is tuple}
@@ -233,7 +222,7 @@ class RecordedGraph:
             if old is not None:
                 old.overwritten()
         run.recording.launch(stream)
-        blocks = {place: RecordedBlock(memory, self.check_later) for place, memory in run.blocks.items()}
+        blocks = {place: RecordedBlock(memory, self.status) for place, memory in run.blocks.items()}
         run.step = control.steps_begun()
         run.handed = [weakref.ref(block) for block in blocks.values()]
         run.saved = [weakref.ref(blocks[place]) for place in self.kept]
