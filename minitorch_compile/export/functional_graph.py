@@ -12,6 +12,7 @@ from minitorch_compile.aot.functionalize import Functionalize
 from minitorch_compile.aot.keep_history import keep_history, untracked
 from minitorch_compile.aot.make_fx import OpTracer
 from minitorch_compile.aot.tracing import Retrace
+from minitorch_compile.dynamo.capture.grad_switches import switch_grad_mode
 from minitorch_compile.export.capture import output_spec
 from minitorch_compile.export.graph_signature import (
     ExportGraphSignature,
@@ -33,12 +34,17 @@ CHANGED = {
 
 
 class _Rerun(Retrace):
-    """Runs the graph; a size that is read from a tensor is the symbol that it was."""
+    """Runs the graph; a size that is read from a tensor is the symbol that it was, a switch of grad mode stays one."""
 
     def run_node(self, node: Node) -> Any:
         value = node.meta.get("val")
         is_size = node.op == "call_method" and node.target == "size" and isinstance(value, SymInt)
         return value if is_size else super().run_node(node)
+
+    def call_function(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if target is switch_grad_mode:  # it says through which ops a gradient goes
+            self.tracer.graph.call_function(target, args)
+        return super().call_function(target, args, kwargs)
 
 
 def _know_sizes(tracer: OpTracer, node: Node) -> None:

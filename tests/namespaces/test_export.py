@@ -165,6 +165,20 @@ def test_a_network_of_convolutions():
     torch.testing.assert_close(torch.compile(program.module(), fullgraph=True)(x), network(x))
 
 
+def test_no_gradient_goes_through_what_runs_without_grad_mode():
+    weight = torch.nn.Parameter(torch.ones(2))
+
+    def stopped(x):
+        with torch.no_grad():
+            y = x * weight
+        return y + x * weight
+
+    for made in (of(stopped, torch.ones(2)), from_file(of(stopped, torch.ones(2)).run_decompositions())):
+        x = torch.ones(2, requires_grad=True)
+        made.module()(x).sum().backward()
+        assert x.grad.tolist() == [1.0, 1.0] and torch.is_grad_enabled()
+
+
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
