@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata
@@ -34,6 +35,7 @@ from tests.cuda.shared_gpus import environment_of
 HERE = Path(__file__).parent
 SEEN = HERE / "seen.json"
 LIBRARIES = ("torch", "minitorch_compile")
+EXAMPLES = 3  # of the differences that have the same reason
 PACKAGES = ("torch", "numpy", "numba-cuda", "cuda-bindings", "nvmath-python", "nvidia-cudnn-frontend")
 
 
@@ -70,10 +72,11 @@ def commit() -> str:
 
 def machine(given: argparse.Namespace) -> dict[str, str]:
     asked = ["nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"]
-    name, driver, memory = (
-        subprocess.run(asked, check=True, capture_output=True, text=True).stdout.split("\n")[0].split(", ")
-    )
-    found = {"GPU": name, "driver": driver, "memory": memory, "Python": sys.version.split()[0]}
+    gpus = subprocess.run(asked, check=True, capture_output=True, text=True).stdout.splitlines()
+    name, driver, memory = gpus[0].split(", ")
+    several = f"{len(gpus)} of {name}; the sheets and the programs of tests/models used all"
+    found = {"GPU": several if len(gpus) > 1 else name, "driver": driver, "memory": memory}
+    found["Python"] = sys.version.split()[0]
     for package in PACKAGES:
         try:
             found[package] = metadata.version(package)
@@ -143,7 +146,18 @@ def sheets(given: argparse.Namespace) -> Any:
         file = Path(folder) / "out.json"
         words = [str(word) for pair in numbers.items() for word in pair]
         subprocess.run([sys.executable, "-m", "tests.cuda.peer_sheets", *words, "--out", str(file)], check=False)
-        return json.loads(file.read_text())
+        return shortened(json.loads(file.read_text()))
+
+
+def shortened(found: dict[str, Any]) -> dict[str, Any]:
+    """With the number of calls for each reason, and some of them in place of all; all that have none."""
+    kept, counts = [], Counter[str]()
+    for row in found["differences"]:
+        if row["reason"]:
+            counts[row["reason"]] += 1
+        if not row["reason"] or counts[row["reason"]] <= EXAMPLES:
+            kept.append(row)
+    return {**found, "differences": kept, "reasons": dict(counts.most_common())}
 
 
 def models(given: argparse.Namespace) -> dict[str, Any]:

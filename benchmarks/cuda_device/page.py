@@ -16,9 +16,7 @@ import numpy as np
 OURS, SCORES = "minitorch_compile", "torch, attention by scores"
 HEAD = """# Seen on a GPU
 
-Written by `python -m benchmarks.cuda_device`, which says how each part is run. Each part names its day and its commit;
-parts without one were seen before commits were written down, while the package was being worked on, not all at one
-state of it.
+Written by `python -m benchmarks.cuda_device`, which says how each part is run. Each part names its day and its commit.
 """
 
 
@@ -150,18 +148,16 @@ place of each, or two of the largest."""
 
 
 def sheets(found: dict[str, Any]) -> str:
-    reasons: dict[str, int] = {}
-    for row in found["differences"]:
-        reason = row["reason"] or f"unexplained: {row['call']}: {row['difference'][:120]}"
-        reasons[reason] = reasons.get(reason, 0) + 1
-    figures = [[name, value] for name, value in found.items() if name not in ("differences", "in main memory")]
-    ordered = sorted(reasons.items(), key=lambda row: -row[1])
+    told = ("differences", "in main memory", "reasons")
+    unexplained = [row for row in found["differences"] if not row["reason"]]
+    rows = [[f"unexplained: {row['call']}: {row['difference'][:120]}", 1] for row in unexplained]
+    figures = [[name, value] for name, value in found.items() if name not in told]
     return (
         "## The call sheets beside PyTorch on the same GPU\n\n"
-        f"{DTYPES if 'of bfloat16' in found else 'Each call in one dtype, in turns.'} {BOUNDS}\n\n"
+        f"{DTYPES if 'of bfloat16' in found else 'Each call in one dtype, in turns.'}\n{BOUNDS}\n\n"
         + table(["calls", "count"], figures)
         + "\n\n"
-        + table(["differences", "calls"], ordered)
+        + table(["differences", "calls"], [*found["reasons"].items(), *rows])
         + "\n\nComputed in main memory, each after a warning: "
         + (", ".join(f"`{name}`" for name in sorted(found["in main memory"])) or "nothing")
         + "."

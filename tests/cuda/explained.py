@@ -63,6 +63,21 @@ EXPLAINED: list[tuple[str, str, str]] = [
     ("cumprod.*dtype", "^gradient", "PyTorch's formula multiplies the numbers as they were before they got the dtype"),
     ("matrix_exp", "Low precision", "floats of two bytes are refused here, with advice: the algorithm is LAPACK's"),
     ("(digamma|polygamma).* float64", "^gradient", "PyTorch sums a series to 1e-9 of float64"),
+    ("nll_loss", "^IndexError: Target", "an index that would end PyTorch's CUDA process: the error is its CPU's"),
+    (
+        r"fft\..* float16",
+        "here RuntimeError.*Unsupported dtype",
+        "PyTorch's CUDA transforms halves, its CPU, as here, not",
+    ),
+    ("nansum.* complex", "Unknown Complex ScalarType", "PyTorch has no complex dtype for integers"),
+    (
+        "batch_norm.* float64",
+        "here RuntimeError.*mixed dtype",
+        "PyTorch's CUDA mixes dtypes, its CPU, as here, doesn't",
+    ),
+    ("median.* bool", "here NotImplementedError", "PyTorch's CUDA finds it of bools, its CPU, as here, doesn't"),
+    ("nextafter.* bfloat16", "^values", "the next bfloat16 is sought among float32 here, and rounded: not right yet"),
+    ("grid_sample.* b?float16", "^gradient", "a sum whose parts are rounded to two bytes at other steps"),
     ("sinc.* b?float16", "^gradient", "two numbers that nearly cancel, each rounded to two bytes"),
     (
         "(group_norm|scaled_dot_product_attention|rnn|gru|lstm).* b?float16",

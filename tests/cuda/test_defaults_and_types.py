@@ -81,3 +81,8 @@ def test_orthogonal_weights_are_drawn_where_they_are() -> None:
             assert torch.equal(torch.nn.init.orthogonal_(torch.empty(3, 5, device="cuda")).cpu(), here)
     with torch.device("cuda"):
         assert torch.nn.init.orthogonal_(torch.empty(2, 2, device="cpu")).is_cpu
+
+
+def test_an_unsigned_number_is_not_kept_above_a_negative_one() -> None:
+    with pytest.raises(RuntimeError, match="unsigned type with negative limits"):
+        torch.nn.functional.hardtanh(torch.ones(2, dtype=torch.uint8, device="cuda"))
