@@ -119,6 +119,13 @@ def test_matmul_equals_numpy(left: tuple[int, ...], right: tuple[int, ...]) -> N
         np.testing.assert_allclose(transposed.numpy(), a @ b, rtol=1e-12)
 
 
+@pytest.mark.parametrize("sizes", [((2, 300), (300, 3)), ((300,), (300,)), ((2, 0), (0, 3)), ((4, 2, 3), (4, 3, 2))])
+def test_half_floats_are_multiplied_as_float32_and_rounded_once(sizes) -> None:
+    x, y = (torch.tensor(300 * RNG.random(size)).half() for size in sizes)  # NumPy's own loop takes forever
+    product = x @ y
+    assert product.dtype is torch.float16 and torch.equal(product, (x.float() @ y.float()).half())
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

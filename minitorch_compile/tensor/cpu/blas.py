@@ -20,6 +20,7 @@ from threadpoolctl import ThreadpoolController
 
 SHARED_FROM = 1 << 18  # multiplications: OpenBLAS itself computes anything smaller on one thread
 SMALL = 1 << 23  # a few tenths of a millisecond on one core
+FLOAT16 = np.dtype(np.float16)
 
 
 def openblas(folder: str) -> Any:
@@ -41,7 +42,10 @@ def thread_count() -> int | None:
 
 
 def matmul(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """np.matmul(a, b)."""
+    """np.matmul(a, b). Half floats are multiplied as float32 and rounded once: no BLAS has them, and NumPy's own loop,
+    which adds in float32, too, takes a hundred times as long."""
+    if a.dtype is FLOAT16:
+        return matmul(a.astype(np.float32), b.astype(np.float32)).astype(FLOAT16)
     if _openblas is None or not SHARED_FROM <= a.shape[-2] * a.shape[-1] * b.shape[-1] < SMALL:
         return np.matmul(a, b)
     threads = _openblas.get_num_threads()
