@@ -23,6 +23,7 @@ from typing import Any
 from minitorch_compile.func.batch_tensor import levels_of
 from minitorch_compile.pytree import tree_flatten, tree_map, tree_unflatten
 from minitorch_compile.tensor import Tensor, ops
+from minitorch_compile.tensor.dispatch.dispatch import stacks
 from minitorch_compile.tensor.numerics.dtype import bool_
 
 Function = Callable[..., Any]
@@ -69,6 +70,7 @@ def cond_op(pred: Any, true_fn: Function, false_fn: Function, operands: Sequence
     if isinstance(pred, Tensor) and levels_of(pred):
         return _each_its_own(pred, true_fn(*operands), false_fn(*operands))
     if isinstance(pred, Tensor) and pred.is_fake:
+        _refuse_recording("cond")
         return true_fn(*operands)  # both look alike
     return true_fn(*operands) if pred else false_fn(*operands)
 
@@ -118,8 +120,20 @@ def while_loop_op(
                 f" {len(made)} vs {len(carried)}"
             )
         carried = made
-        if _is_fake(carried) or not _goes_on(cond_fn(*carried, *additional_inputs)):
+        if _is_fake(carried):
+            _refuse_recording("while_loop")
             return carried
+        if not _goes_on(cond_fn(*carried, *additional_inputs)):
+            return carried
+
+
+def _refuse_recording(name: str) -> None:
+    """NotImplementedError where ops are written down (make_fx, aot_function): one branch would stand for both."""
+    if any(hasattr(mode, "graph") for mode in stacks.modes):
+        raise NotImplementedError(
+            f"torch.{name}: what only the data decide can't be written down as ops; torch.compile and torch.export keep"
+            " it as one call"
+        )
 
 
 def _is_fake(values: Any) -> bool:

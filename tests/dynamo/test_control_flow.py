@@ -6,6 +6,7 @@ from __future__ import annotations
 import pytest
 
 import minitorch_compile as torch
+from minitorch_compile.aot.make_fx import make_fx
 
 BACKENDS = ["eager", "aot_eager", "inductor"]
 weight = torch.tensor([2.0, 3.0], requires_grad=True)
@@ -131,6 +132,12 @@ def test_cond_refuses(arguments, message):
 def test_while_loop_refuses(arguments, error, message):
     with pytest.raises(error, match=message):
         torch.while_loop(*arguments)
+
+
+def test_neither_is_written_down_as_ops():
+    for program in (chosen, doubled):
+        with pytest.raises(NotImplementedError, match="torch.compile and torch.export keep it"):
+            make_fx(program)(torch.ones(2))
 
 
 def is_positive(n, *others):
