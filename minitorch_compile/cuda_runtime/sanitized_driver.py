@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from minitorch_compile.cuda_runtime.driver import Driver, StreamHandle
-from minitorch_compile.cuda_runtime.sanitizer import Sanitizer, Span
+from minitorch_compile.cuda_runtime.sanitizer import Recorded, Sanitizer, Span
 from minitorch_compile.cuda_runtime.vector_clocks import HOST
 from minitorch_compile.environment_variables import CUDA_SANITIZER
 
@@ -38,6 +38,8 @@ class SanitizedDriver:
         self.driver, self.sanitizer = driver, Sanitizer()
         self.sizes: dict[int, int] = {}  # of what the driver has given, by address
         self.pinned: dict[int, int] = {}  # likewise, memory of the host
+        self.recordings: dict[int, list[Recorded]] = {}  # by graph, and by what was made ready of it
+        self.marks: dict[int, list[Recorded]] = {}  # events that lie in recordings
 
     def __getattr__(self, name: str) -> Any:
         function = getattr(self.driver, name)
@@ -52,6 +54,28 @@ class SanitizedDriver:
 
         setattr(self, name, call)  # the next time it is found at once
         return call
+
+    def end_capture(self, stream: StreamHandle) -> int:
+        recorded = self.sanitizer.recorded
+        works = recorded.get(stream, [])
+        try:
+            graph = self.driver.end_capture(stream)
+        finally:
+            for other in [other for other, found in recorded.items() if found is works]:
+                del recorded[other]
+        self.recordings[graph] = works
+        return graph
+
+    def prepared_graph(self, device: int, executable: int) -> Callable[[int], None]:
+        """What is recorded is told as work of the stream in which it is launched."""
+        put, works = self.driver.prepared_graph(device, executable), self.recordings[executable]
+
+        def told(stream: int) -> None:
+            put(stream)
+            for work in works:
+                self.sanitizer.access(StreamHandle(device, stream), *work)
+
+        return told
 
     def is_pinned(self, address: int) -> bool:
         return any(start <= address < start + nbytes for start, nbytes in self.pinned.items())
@@ -155,11 +179,16 @@ def stream_is_done(driver: SanitizedDriver, is_done: bool, stream: StreamHandle)
 
 @meaning
 def record_event(driver: SanitizedDriver, _: None, event: int, stream: StreamHandle) -> None:
+    driver.marks.pop(event, None)
+    if stream in driver.sanitizer.recorded:
+        driver.marks[event] = driver.sanitizer.recorded[stream]
     driver.sanitizer.order.record(event, stream)
 
 
 @meaning
 def wait_event(driver: SanitizedDriver, _: None, stream: StreamHandle, event: int) -> None:
+    if event in driver.marks:  # a stream that is drawn into a recording
+        driver.sanitizer.recorded[stream] = driver.marks[event]
     driver.sanitizer.order.wait(stream, event)
 
 
@@ -177,3 +206,26 @@ def synchronize_event(driver: SanitizedDriver, _: None, event: int) -> None:
 @meaning
 def destroy_event(driver: SanitizedDriver, _: None, event: int) -> None:
     driver.sanitizer.order.forget(event)
+
+
+# ------------------------------------------------------------------------------------------ recordings
+
+
+@meaning
+def begin_capture(driver: SanitizedDriver, _: None, stream: StreamHandle, mode: str = "global") -> None:
+    driver.sanitizer.recorded[stream] = []
+
+
+@meaning
+def instantiate_graph(driver: SanitizedDriver, executable: int, graph: int) -> None:
+    driver.recordings[executable] = driver.recordings[graph]
+
+
+@meaning
+def destroy_graph(driver: SanitizedDriver, _: None, graph: int) -> None:
+    driver.recordings.pop(graph, None)
+
+
+@meaning
+def destroy_executable(driver: SanitizedDriver, _: None, executable: int) -> None:
+    driver.recordings.pop(executable, None)

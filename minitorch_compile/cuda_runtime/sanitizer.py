@@ -78,16 +78,23 @@ class CUDASanitizerErrors(Exception):
         return f"detected {len(self.errors)} errors"
 
 
+Recorded = tuple[str, list[Span], list[Span]]  # the name of work, what it reads and writes
+
+
 class Sanitizer:
     """Is told of each access; the waits are told to its `order`. All threads share it."""
 
     def __init__(self) -> None:
         self.order, self._memory = Order(), ShadowMemory()
         self._allocated: dict[int, tuple[int, StackSummary]] = {}  # blocks, by address: bytes, and where
+        self.recorded: dict[StreamHandle, list[Recorded]] = {}  # of streams that record: nothing is done there
         self.lock = threading.RLock()
 
     def access(self, stream: StreamHandle, name: str, reads: Iterable[Span] = (), writes: Iterable[Span] = ()) -> None:
         """Work on the stream. CUDASanitizerErrors, each printed, if what must be over before it may not be."""
+        if stream in self.recorded:
+            self.recorded[stream].append((name, list(reads), list(writes)))
+            return
         with self.lock:
             moment, stack = self.order.step(stream), _stack_of(sys._getframe(1))
             errors = [

@@ -9,7 +9,7 @@ import pytest
 
 from minitorch_compile.cuda_runtime.driver import StreamHandle
 from minitorch_compile.cuda_runtime.fake_driver import FakeDriver
-from minitorch_compile.cuda_runtime.sanitized_driver import MEANINGS, SanitizedDriver, watched
+from minitorch_compile.cuda_runtime.sanitized_driver import MEANINGS, SanitizedDriver, sanitized, watched
 from minitorch_compile.cuda_runtime.sanitizer import CUDASanitizerErrors, Sanitizer
 from minitorch_compile.cuda_runtime.vector_clocks import Moment, Order
 from tests.cuda_runtime.planted_programs import NBYTES, PROGRAMS, Program, World
@@ -123,7 +123,22 @@ def test_every_call_that_has_a_meaning_is_one_of_the_drivers() -> None:
     assert [name for name in MEANINGS if not hasattr(FakeDriver, name)] == []
     without = {"create", "destroy_stream", "elapsed", "properties", "memory", "device", "can", "en", "stream_pri"}
     others = [name for name in vars(FakeDriver) if not name.startswith(("_", *without)) and name not in MEANINGS]
-    assert others == ["bytes_at", "is_pinned", "launch", "advance"]
+    assert others == ["bytes_at", "is_pinned", "launch", "advance", "is_capturing", "prepared_graph"]
+
+
+def test_what_is_recorded_is_work_of_the_stream_that_launches_it() -> None:
+    driver, _ = sanitized(FakeDriver())
+    side, other, address = driver.create_stream(0), driver.create_stream(0), driver.allocate(0, 64)
+    driver.begin_capture(side)
+    driver.set_memory(address, 1, 64, side)
+    executable = driver.instantiate_graph(driver.end_capture(side))
+    driver.set_memory(address, 2, 64, other)  # nothing was done yet
+    driver.synchronize_stream(other)
+    put = driver.prepared_graph(0, executable)
+    put(other.handle)
+    driver.set_memory(address, 2, 64, other)
+    with pytest.raises(CUDASanitizerErrors):
+        put(side.handle)
 
 
 @pytest.mark.parametrize(("text", "is_on"), [("1", True), ("0", False), (None, False)])
