@@ -91,5 +91,15 @@ def test_every_lesson_solution_and_answer_is_a_task_under_each_python():
     assert "mini" in names and len(set(names)) == len(names)
 
 
+def test_a_lesson_that_adds_nothing_to_mini_has_no_test_of_it():
+    assert [task.name for task in course_check.under("3.12", "python", ["19"], 60)] == [
+        "set-up",
+        "answers/19-19",
+        "notebooks/19_cuda_kernels",
+        "solutions/19_cuda_kernels",
+    ]
+    assert "mini" in [task.name for task in course_check.under("3.12", "python", ["15", "19"], 60)]
+
+
 def test_the_longest_come_first():
     assert [course_check.rank(name) for name in ("mini", "notebooks/01_a")] == [1, len(course_check.LONGEST_FIRST)]
