@@ -101,3 +101,15 @@ def test_the_ir_prints_loops_under_the_users_line():
         "for i0 in 3, reduce r1 in 4:\n    t0 = load(arg0, 4*i0 + r1)\n    t1 = exp(t0)\n    buf0[i0] = sum(t1)\n\n"
         "output buf0[3]:[1]"
     )
+
+
+def test_concatenations_of_many_share_the_rows_that_are_stored():
+    """Hundreds of tensors: more arguments than a kernel has. What grows doesn't begin again each time."""
+
+    def growing(p, *xs):
+        return tuple(p.cat(xs[:n], 0) for n in (16, 17, 40, 300))
+
+    graph = lowered(growing, *(floats(1, 3) for _ in range(300)))
+    read = [len({access.buffer for access in accesses_of(loop).reads}) for loop in graph.operations]
+    assert max(read) <= 32
+    assert len(graph.operations) == 4 + 300 // 16

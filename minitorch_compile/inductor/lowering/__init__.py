@@ -5,6 +5,15 @@
 ([], 'what it compares depends on the data')
 """
 
-from minitorch_compile.inductor.lowering import convolution, creation, extern, indexing, pointwise, reduction, shape
+from minitorch_compile.inductor.lowering import (
+    concatenation,
+    convolution,
+    creation,
+    extern,
+    indexing,
+    pointwise,
+    reduction,
+    shape,
+)
 from minitorch_compile.inductor.lowering.graph_lowering import GraphLowering, lower
 from minitorch_compile.inductor.lowering.table import WITHOUT_A_KERNEL, lowering, table

@@ -115,38 +115,3 @@ def pad(graph: GraphLowering, x: TensorBox, low: Ints, high: Ints, value: Number
         return body() if inside is None else ops.masked(inside, body, value, x.dtype)
 
     return TensorBox(sizes, x.dtype, inner, inputs=[x], operations=2)
-
-
-@lowering(prims.cat)
-def _(graph: GraphLowering, tensors: Sequence[TensorBox], dim: int) -> TensorBox:
-    """Each element comes from the one tensor whose stretch of the dimension it lies in."""
-    parts, start = [], 0
-    for x in tensors:
-        if x.sizes[dim]:
-            parts.append((x, start))
-        start += x.sizes[dim]
-    sizes = [start if d == dim else n for d, n in enumerate(tensors[0].sizes)]
-
-    def inner(ops: Handler, at: Position) -> object:
-        result: object | None = None
-        here = [(x, first) for x, first in parts if not is_outside(at[dim], first, first + x.sizes[dim])]
-        for x, first in reversed(here):
-            result = _before(ops, x, first, at, result)
-        return result
-
-    def _before(ops: Handler, x: TensorBox, first: int, at: Position, later: object | None) -> object:
-        place = [i - first if d == dim else i for d, i in enumerate(at)]
-        inside = within(ops, at[dim], first, first + x.sizes[dim]) if len(parts) > 1 else None
-        if inside is None:
-            return x.load(ops, place)
-        value = ops.masked(inside, lambda: x.load(ops, place), 0, x.dtype)
-        if later is None:
-            return value
-        return ops.apply(
-            "where",
-            ops.apply("lt", ops.index_value(at[dim], int64), ops.constant(first + x.sizes[dim], int64)),
-            value,
-            later,
-        )
-
-    return TensorBox(sizes, tensors[0].dtype, inner, inputs=tensors, operations=3 * len(tensors))
