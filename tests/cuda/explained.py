@@ -76,7 +76,6 @@ EXPLAINED: list[tuple[str, str, str]] = [
         "PyTorch's CUDA mixes dtypes, its CPU, as here, doesn't",
     ),
     ("median.* bool", "here NotImplementedError", "PyTorch's CUDA finds it of bools, its CPU, as here, doesn't"),
-    ("nextafter.* bfloat16", "^values", "the next bfloat16 is sought among float32 here, and rounded: not right yet"),
     ("grid_sample.* b?float16", "^gradient", "a sum whose parts are rounded to two bytes at other steps"),
     ("sinc.* b?float16", "^gradient", "two numbers that nearly cancel, each rounded to two bytes"),
     (

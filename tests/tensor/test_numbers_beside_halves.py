@@ -121,3 +121,9 @@ def test_a_step_beside_a_wider_number_is_one_of_the_half():
     x = torch.tensor([0.2515]).half()
     for step in (torch.nextafter, torch.compile(torch.nextafter)):
         assert step(x, torch.tensor(1.0, dtype=torch.float64)).tolist() == [0.251708984375]
+
+
+@pytest.mark.parametrize("run", [lambda f: f, torch.compile], ids=["eager", "compiled"])
+def test_the_next_bfloat16_is_one_of_its_own_steps_away(run):
+    x, towards = torch.tensor([[1.0, -1.0, 0.0, 3.0], [2.0, 2.0, -1.0, 3.0]]).bfloat16()
+    assert (run(torch.nextafter)(x, towards) - x).tolist() == [2**-7, 2**-8, -(2.0**-133), 0]

@@ -179,7 +179,8 @@ class PointwiseOp(Op):
     def _eager_in_float32(self, bound: Sequence[Any], common: dtype) -> TensorBase:
         """On tensors of two bytes: numbers are first rounded to these, unless the op takes them as they are."""
         operands = self.half_operands(bound, common, _converted)
-        if self.name in ROUNDS_ONCE and common is float16 and all(is_of(x, common) for x in operands):
+        as_they_are = self.name in COUNTS_STEPS or (self.name in ROUNDS_ONCE and common is float16)
+        if as_they_are and all(is_of(x, common) for x in operands):
             return self._eager_in(common.numpy, operands, common)
         return self._eager_in(WIDE, operands, common)
 

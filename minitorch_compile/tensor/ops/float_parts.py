@@ -162,7 +162,7 @@ def ldexp(input: Tensor, other: Tensor) -> Any:
 @pointwise()
 def nextafter(input: Array, other: Array) -> Array:
     """The next float after `input` in the direction of `other`. RuntimeError for integers."""
-    if input.dtype.kind != "f":
+    if input.dtype.kind in "biuc":
         raise NotImplementedError(
             f'nextafter: "nextafter" is implemented for floating-point tensors, got {input.dtype}'
         )
