@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from minitorch_compile import logs
 from minitorch_compile.cuda.device_block import DeviceBlock
 from minitorch_compile.cuda.runtime import Runtime
 from minitorch_compile.cuda_runtime.driver import StreamHandle
@@ -44,6 +45,8 @@ from minitorch_compile.tensor.functions.settings import settings
 from minitorch_compile.tensor.memory.device_storage import DeviceStorage
 from minitorch_compile.tensor.memory.size import Size
 from minitorch_compile.tensor.tensor_base import TensorBase, from_parts
+
+log_schedule = logs.artifact("schedule")
 
 Compile = Callable[[LiftedKernel], Kernel]
 Prepared = tuple[Group, LiftedKernel] | ExternCall | TensorCoreProduct
@@ -121,8 +124,10 @@ class DeviceCall:
                 kernels.append(product)
                 used += product.buffers
             elif isinstance(step, Group):
-                for kernel in _kernels_of(step, schedule.internal):
+                for kernel in _kernels_of(step, schedule.internal, resources.launcher.threads):
                     kernels.append((step, kernel))
+                    if log_schedule.is_on:
+                        log_schedule(f"{kernel.source.title}: {kernel.source.reason}")
                     used += kernel.source.buffers
             else:
                 kernels.append(step)
@@ -344,9 +349,9 @@ def _extern_launch(call: ExternCall, places: Mapping[Buffer, int], resources: Re
     return Launch(launch, [places[buffer] for buffer in buffers], False, call.kernel, read, written)
 
 
-def _kernels_of(group: Group, internal: frozenset[Buffer]) -> list[LiftedKernel]:
+def _kernels_of(group: Group, internal: frozenset[Buffer], threads: int) -> list[LiftedKernel]:
     if group.is_fusible:
-        return [write_lifted_kernel(group, internal)]
+        return [write_lifted_kernel(group, internal, threads)]
     return scatter_kernels(group, internal, settings.deterministic)
 
 
@@ -368,7 +373,8 @@ def prepared_launch(
         reaches[-1] = reaches[-1][0], kernel.changed_as.numpy
     reaches += [(STATUS_BYTES // 8, np.dtype(np.int64))] if source.uses_status else []
     numbers = [*source.sizes.values(), *(_left_open(value, opened) for value, _ in kernel.numbers.values())]
-    launch = compile(kernel)(max(1, min(blocks, launcher.most_blocks)), reaches, numbers)
+    most = launcher.all_blocks if source.block.each else launcher.most_blocks
+    launch = compile(kernel)(max(1, min(blocks, most)), reaches, numbers)
     read, written = (
         [(places[buffer], buffer.nbytes) for buffer in used if buffer in buffers]
         for used in (reads_of(group), group.outputs)

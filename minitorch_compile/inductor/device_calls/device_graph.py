@@ -35,6 +35,7 @@ from minitorch_compile.inductor.device_calls.library_rules import library_rules
 from minitorch_compile.inductor.device_calls.one_op_graph import DTYPES, NoKernelError, schedule_of
 from minitorch_compile.inductor.device_calls.product_choice import EpilogueTimer, device_schedule
 from minitorch_compile.inductor.device_calls.recorded_graph import RecordedGraph
+from minitorch_compile.inductor.device_calls.split_for_device import split_for_device
 from minitorch_compile.inductor.ir.loops import LoopGraph
 from minitorch_compile.inductor.lowering import lower
 from minitorch_compile.inductor.options import DEFAULTS, Options
@@ -91,7 +92,7 @@ class DeviceGraphs(Target):
             return DeviceCall(planned, resources, kernels.kernel, kernels.runtime, self.index).results_of
 
         timer = EpilogueTimer(kernels.runtime, self.index, options, make)
-        scheduled = device_schedule(loops, options, kernels.libraries, timer)
+        scheduled = device_schedule(split_for_device(loops), options, kernels.libraries, timer)
         return GraphCall(DeviceCall(scheduled, resources, kernels.kernel, kernels.runtime, self.index), self.where)
 
     def recorded(self, call: GraphCall, graph: GraphModule) -> RecordedGraph:

@@ -24,6 +24,7 @@ from typing import Any
 from minitorch_compile.backends import cudnn
 from minitorch_compile.cuda.runtime import Runtime
 from minitorch_compile.cuda_runtime.fake_driver import FakeDriver
+from minitorch_compile.inductor.codegen.shared.kernel_source import BlockShape
 from minitorch_compile.inductor.device_calls import quantiles, random_draws  # noqa: F401  (declares its ops)
 from minitorch_compile.inductor.device_calls.attention_rules import decompositions_of, is_fused
 from minitorch_compile.inductor.device_calls.data_sized import data_sized, run_in_parts
@@ -211,13 +212,13 @@ class DeviceKernels:
         source = kernel.source
         parameters = ", ".join(kernel.parameters)
         text = f"def {source.title}({parameters}):\n{textwrap.indent(source.body, '    ')}\n"
-        return self.compile(text, source.title, kinds_of(kernel))
+        return self.compile(text, source.title, kinds_of(kernel), source.block)
 
-    def compile(self, text: str, name: str, kinds: Sequence[str]) -> Kernel:
+    def compile(self, text: str, name: str, kinds: Sequence[str], block: BlockShape = BlockShape()) -> Kernel:
         """The compiled kernel of a text, with parameters of these kinds."""
         key = f"{list(kinds)}\n{text}"
         if key not in self.compiled:
-            self.compiled[key] = self.launcher.compile(text, name, kinds)
+            self.compiled[key] = self.launcher.compile(text, name, kinds, block)
         return self.compiled[key]
 
 

@@ -24,6 +24,7 @@ import numpy as np
 from minitorch_compile.cuda_runtime.driver import StreamHandle
 from minitorch_compile.cuda_runtime.fake_driver import FakeDriver
 from minitorch_compile.generated_source import function_from_source
+from minitorch_compile.inductor.codegen.shared.kernel_source import BlockShape
 from minitorch_compile.inductor.lowering.half_precision import HALF
 from minitorch_compile.tensor.numerics.dtype import bool_, dtype
 
@@ -34,16 +35,18 @@ SIZE = "size"
 HEADER = """\
 import math
 
-from numba import boolean, complex64, complex128, cuda, float32, float64, int8, int16, int32, int64, uint8
+from numba import boolean, complex64, complex128, cuda, float32, float64, int8, int16, int32, int64, uint8, uint16
 
 from minitorch_compile.inductor.codegen.cuda import (
     complex_functions,
     device_functions,
     half_floats,
+    indices,
     philox,
     reductions,
     series,
     special_functions,
+    vectors,
 )
 
 inf, nan, minus_nan, THREADS = math.inf, math.nan, -math.nan, {threads}
@@ -64,14 +67,16 @@ class Open(NamedTuple):
 
 
 class Launcher(Protocol):
-    """What kernels are compiled and launched by. `threads` of a block, and `most_blocks` of a launch."""
+    """What kernels are compiled and launched by. `threads` of a block, and `most_blocks` of a launch, or `all_blocks`
+    where each has a piece of work of its own."""
 
     threads: int
     most_blocks: int
+    all_blocks: int
 
-    def compile(self, text: str, name: str, parameters: Sequence[str]) -> Kernel:
+    def compile(self, text: str, name: str, parameters: Sequence[str], block: BlockShape = BlockShape()) -> Kernel:
         """A kernel from the text of its function, whose parameters are of these kinds, pointers first. One that takes
-        a `status` has it last, a pointer for three int64."""
+        a `status` has it last, a pointer for three int64. `block`: how many threads it has."""
 
     def row(self, launches: Sequence[tuple[Launch, Sequence[int]]], places: int) -> Row:
         """What puts all launches of a call into a stream, in order: each with the places of its buffers among so many
@@ -81,19 +86,20 @@ class Launcher(Protocol):
 class SimulatedLauncher:
     """Runs kernels in the simulator, on the memory of a driver without a GPU."""
 
-    threads, most_blocks = 32, 2
+    threads, most_blocks, all_blocks = 32, 2, 2
 
     def __init__(self, driver: FakeDriver) -> None:
         self.driver = driver
 
-    def compile(self, text: str, name: str, parameters: Sequence[str]) -> Kernel:
+    def compile(self, text: str, name: str, parameters: Sequence[str], block: BlockShape = BlockShape()) -> Kernel:
         from minitorch_compile.cuda_simulator import simulate
 
-        function = function_from_source(HEADER.format(threads=self.threads) + text, name, {})
+        threads = self.threads * block.times
+        function = function_from_source(HEADER.format(threads=threads) + text, name, {})
         kinds = [kind for kind in parameters if not is_pointer(kind)]
 
         def prepared(blocks: int, reaches: Sequence[Reach], numbers: Sequence[Any]) -> Launch:
-            kernel = simulate(function)[blocks, self.threads]
+            kernel = simulate(function)[blocks, threads]
 
             def launch(addresses: Sequence[int], stream: StreamHandle, given: Sequence[Any] = ()) -> None:
                 filled = (given[number.place] if isinstance(number, Open) else number for number in numbers)

@@ -5,20 +5,18 @@ So one kernel serves all sizes of one kind of layout, and another size compiles 
 >>> from minitorch_compile.inductor.ir.buffer import Buffer
 >>> from minitorch_compile.inductor.ir.loops import Loop
 >>> from minitorch_compile.tensor.numerics.dtype import float32
->>> x, y = Buffer("x", (4, 8), (16, 1), float32), Buffer.contiguous("y", (4, 8), float32)
+>>> x, y = Buffer("x", (4, 6), (16, 1), float32), Buffer.contiguous("y", (4, 6), float32)
 >>> def halved(ops, at):
 ...     return ops.apply("mul", ops.load(x, x.address(at)), ops.constant(0.5, float32))
->>> kernel = write_lifted_kernel(Group.of(Loop(y, (4, 8), halved)).merged(), frozenset())
+>>> kernel = write_lifted_kernel(Group.of(Loop(y, (4, 6), halved)).merged(), frozenset())
 >>> print(kernel.source.body)
 for row in range(cuda.grid(1), n0, cuda.gridsize(1)):
-    i1 = row % n1
-    rest_of_i1 = row // n1
-    i0 = rest_of_i1
+    i0, i1 = indices.split(row, n1)
     t0 = in0[n2 * i0 + i1]
     t1 = t0 * c0
     out0[n3 * i0 + i1] = t1
 >>> kernel.source.sizes, kernel.numbers
-({'n0': 32, 'n1': 8, 'n2': 16, 'n3': 8}, {'c0': (0.5, torch.float32)})
+({'n0': 24, 'n1': 6, 'n2': 16, 'n3': 6}, {'c0': (0.5, torch.float32)})
 """
 
 from __future__ import annotations
@@ -27,10 +25,11 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 
 from minitorch_compile.inductor.codegen.cpu.spelling import CpuSpelling
-from minitorch_compile.inductor.codegen.cuda.kernels import CudaKernelWriter
+from minitorch_compile.inductor.codegen.cuda.kernels import THREADS, CudaKernelWriter
 from minitorch_compile.inductor.codegen.cuda.spelling import CudaSpelling
 from minitorch_compile.inductor.codegen.shared.block import Value
 from minitorch_compile.inductor.codegen.shared.kernel_source import KernelSource
+from minitorch_compile.inductor.device_calls.launcher import memory_dtype
 from minitorch_compile.inductor.ir.buffer import Buffer
 from minitorch_compile.inductor.ir.handler import Number
 from minitorch_compile.inductor.ir.index import Digit
@@ -72,13 +71,16 @@ class LiftedKernel:
 class LiftedKernelWriter(CudaKernelWriter):
     """A size that stands for the same thing twice is one parameter; two that happen to be equal are two."""
 
-    def __init__(self, group: Group, internal: frozenset[Buffer]) -> None:
-        super().__init__(group, internal)
+    def __init__(self, group: Group, internal: frozenset[Buffer], threads: int = THREADS) -> None:
+        super().__init__(group, internal, threads)
         self.spelling = PointerSpelling()
         self.sizes: dict[str, int] = {}
         self.names: dict[Hashable, str] = {}
         self.numbers: dict[str, tuple[Number, dtype]] = {}
         self.known: dict[tuple[str, dtype], str] = {}
+
+    def memory_name(self, element: dtype) -> str:
+        return memory_dtype(element).name
 
     def number_text(self, value: int, role: Hashable) -> str:
         if role not in self.names:
@@ -105,9 +107,10 @@ class LiftedKernelWriter(CudaKernelWriter):
         return Value(self.known[key], dtype, self.root)
 
 
-def write_lifted_kernel(group: Group, internal: frozenset[Buffer]) -> LiftedKernel:
-    """The kernel of a group whose `internal` buffers need no memory, unless a later loop of the kernel reads them."""
-    writer = LiftedKernelWriter(group, internal)
+def write_lifted_kernel(group: Group, internal: frozenset[Buffer], threads: int = THREADS) -> LiftedKernel:
+    """The kernel of a group whose `internal` buffers need no memory, unless a later loop of the kernel reads them; for
+    blocks of so many threads."""
+    writer = LiftedKernelWriter(group, internal, threads)
     source = writer.write()
     source.sizes = writer.sizes
     return LiftedKernel(source, writer.numbers)

@@ -12,6 +12,7 @@ from typing import Any
 
 from minitorch_compile.cuda_runtime.driver import Driver
 from minitorch_compile.generated_source import function_from_source
+from minitorch_compile.inductor.codegen.shared.kernel_source import BlockShape
 from minitorch_compile.inductor.device_calls import kernel_store
 from minitorch_compile.inductor.device_calls.launch_row import LaunchRow
 from minitorch_compile.inductor.device_calls.launcher import (
@@ -32,7 +33,7 @@ BLOCKS_PER_MULTIPROCESSOR = 8
 class NumbaLauncher:
     """Compiles for the GPU it launches on."""
 
-    threads = 256
+    threads, all_blocks = 256, (1 << 31) - 1
 
     def __init__(self, driver: Driver) -> None:
         self.driver: Any = driver
@@ -40,17 +41,18 @@ class NumbaLauncher:
         self.capability = properties.major, properties.minor
         self.most_blocks = properties.multi_processor_count * BLOCKS_PER_MULTIPROCESSOR
 
-    def compile(self, text: str, name: str, parameters: Sequence[str]) -> Kernel:
+    def compile(self, text: str, name: str, parameters: Sequence[str], block: BlockShape = BlockShape()) -> Kernel:
         """A kernel; it is loaded on each device where it is launched first."""
+        threads = self.threads * block.times
 
         def make() -> kernel_store.Code:
-            function = function_from_source(HEADER.format(threads=self.threads) + text, name, {})
-            ptx = ptx_of(function, parameters, self.capability)
+            function = function_from_source(HEADER.format(threads=threads) + text, name, {})
+            ptx = bounded(ptx_of(function, parameters, self.capability), threads, block.together)
             return entry_of(ptx).decode(), self.driver.machine_code(0, ptx)
 
-        key = kernel_store.key_of(text, parameters, self.capability, self.threads)
+        key = kernel_store.key_of(text, parameters, self.capability, threads)
         entry, code = kernel_store.kept(key, make)
-        loaded = LoadedKernel(self.driver, code, entry.encode(), self.threads)
+        loaded = LoadedKernel(self.driver, code, entry.encode(), threads)
         return lambda blocks, reaches, numbers: PreparedLaunch(loaded, blocks, parameters, reaches, numbers)
 
     def row(self, launches: Sequence[tuple[Launch, Sequence[int]]], places: int) -> Row:
@@ -83,3 +85,15 @@ def ptx_of(function: Any, parameters: Sequence[str], capability: tuple[int, int]
     how = {"device": False, "abi": "numba", "cc": capability, "output": "ptx", "launch_bounds": bounds}
     text, _ = cuda.compile(function, signature, **how)
     return text.encode()
+
+
+def bounded(ptx: bytes, threads: int, together: int) -> bytes:
+    """The PTX with the threads of a block, and how many blocks a multiprocessor has at the least, unless that is 0.
+
+    >>> bounded(b".visible .entry add(\\n.param .u64 x\\n)\\n{", 256, 2)
+    b'.visible .entry add(\\n.param .u64 x\\n)\\n.maxntid 256, 1, 1\\n.minnctapersm 2\\n{'
+    """
+    if not together and threads <= 256:
+        return ptx  # the compiler's own choice leaves room for several blocks
+    bounds = b".maxntid %d, 1, 1\n.minnctapersm %d\n{" % (threads, max(together, 1))
+    return re.sub(rb"(\.visible \.entry \w+\([^)]*\)\s*)\{", rb"\1" + bounds, ptx, count=1)

@@ -34,6 +34,8 @@ from __future__ import annotations
 import textwrap
 from dataclasses import dataclass
 
+from minitorch_compile.inductor.codegen.cuda.strategies.choose import Strategy
+from minitorch_compile.inductor.codegen.cuda.strategies.walk import Walk
 from minitorch_compile.inductor.codegen.shared.block import Value
 from minitorch_compile.inductor.device_calls.launcher import SIZE, memory_dtype
 from minitorch_compile.inductor.device_calls.lifted_kernel import LiftedKernelWriter
@@ -56,7 +58,10 @@ class EpilogueWriter(LiftedKernelWriter):
         self.buffers = [buffer for buffer in self.buffers if buffer is not product]
         self.forwarded[product, 0] = Value("total", product.dtype, self.root)
 
-    def deal_out(self, axes: Axes, first: str, step: str) -> None:
+    def choose(self, internal: frozenset[Buffer]) -> Strategy:
+        return Walk(self.order, False, "each element as the product makes it")
+
+    def deal_out(self, axes: Axes, first: str, step: str, end: str = "") -> None:
         """A block for one element instead of a loop over all; where axes are lines and columns, nothing is divided."""
         if len(axes) > 2 or (len(axes) == 2 and axes[1].size != self.product.sizes[-1]):
             super().deal_out(axes, "place", self.number_text(count(axes), axes))

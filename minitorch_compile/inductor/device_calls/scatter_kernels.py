@@ -23,9 +23,7 @@ Which kernels that takes depends on how they combine, and on what the device can
 >>> fill, add = scatter_kernels(Group.of(added), frozenset(), deterministic=False)
 >>> print(add.source.body)
 for row in range(cuda.grid(1), n0, cuda.gridsize(1)):
-    i1 = row % n1
-    rest_of_i1 = row // n1
-    i0 = rest_of_i1
+    i0, i1 = indices.split(row, n1)
     t0 = in1[n2 * i0 + i1]
     t1 = in0[i0]
     t2 = device_functions.checked_index(t1, int64(n3), status)

@@ -53,10 +53,10 @@ def split(loop: Loop) -> list[Loop]:
     return in_two_steps(loop, dim)
 
 
-def with_rows(loop: Loop, dim: int) -> Loop | None:
+def with_rows(loop: Loop, dim: int, most: int = MOST_ROWS, fewest: int = FEWEST_ROWS) -> Loop | None:
     """The same loop, one of its dimensions cut into rows of equal length; None if no number of rows divides it."""
     size = loop.sizes[dim]
-    rows = next((n for n in range(MOST_ROWS, FEWEST_ROWS - 1, -1) if size % n == 0), None)
+    rows = next((n for n in range(most, fewest - 1, -1) if size % n == 0), None)
     if rows is None:
         return None
     length = size // rows

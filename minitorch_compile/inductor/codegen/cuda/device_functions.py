@@ -21,6 +21,7 @@ from numba import cuda
 
 from minitorch_compile.inductor.kernels import portable_functions
 
+TINY_DIVISOR, TINY_DIVISORS_SCALE = np.float32(2.0**-100), np.float32(2.0**64)
 NO_FRACTION = 2.0**52  # from here on, a float64 is a whole number
 
 
@@ -73,6 +74,22 @@ def minimum(x, y):
 @cuda.jit(device=True)
 def select(condition, x, y):
     return x if condition else y
+
+
+@cuda.jit(device=True)
+def scale_of(divisor):
+    """What a divisor is to be multiplied by, so that its reciprocal is a float32: more than 1 for tiny ones."""
+    return TINY_DIVISORS_SCALE if abs(divisor) < TINY_DIVISOR else np.float32(1.0)
+
+
+@cuda.jit(device=True)
+def mended_quotient(x, scale, divisor, reciprocal):
+    """x * scale / divisor, from the reciprocal of the divisor: the product with it, and what that leaves over."""
+    number = x * scale
+    quotient = number * reciprocal
+    left = cuda.fma(-quotient, divisor, number)
+    mended = cuda.fma(left, reciprocal, quotient)
+    return mended if mended == mended else quotient  # an infinite one leaves nothing over
 
 
 @cuda.jit(device=True)

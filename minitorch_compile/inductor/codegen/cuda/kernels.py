@@ -1,25 +1,34 @@
 """Groups as numba.cuda kernels.
 
-Points are dealt out to threads in strides of the whole grid, so neighbouring threads touch neighbouring elements. A
-group with a reduction gives each row to a block: its threads share the row, and combine what they found in shared
-memory. If neighbouring rows, not neighbouring elements of a row, lie side by side in memory, or rows are very short,
-each row is one thread's work instead.
+How the points and rows of a group are dealt out to threads is up to a strategy (`strategies/`), chosen by the shape of
+the group, its sizes, and how its arrays lie in memory. The writer does what they have in common: it runs the bodies of
+loops, and knows where each value is.
 
 >>> from minitorch_compile.inductor.ir.buffer import Buffer
 >>> from minitorch_compile.inductor.ir.loops import Loop
 >>> from minitorch_compile.tensor.numerics.dtype import float32
->>> x, best = Buffer.contiguous("x", (4, 32), float32), Buffer.contiguous("best", (4,), float32)
->>> group = Group.of(Loop(best, (4, 32), lambda ops, at: ops.apply("exp", ops.load(x, x.address(at))), (1,), "amax"))
->>> print(write_cuda_kernel(group.merged(), frozenset()).body)
-thread = cuda.threadIdx.x
-shared_float32 = cuda.shared.array(THREADS, float32)
-for i0 in range(cuda.blockIdx.x, 4, cuda.gridDim.x):
+>>> x, best = Buffer.contiguous("x", (4, 30), float32), Buffer.contiguous("best", (4,), float32)
+>>> group = Group.of(Loop(best, (4, 30), lambda ops, at: ops.apply("exp", ops.load(x, x.address(at))), (1,), "amax"))
+>>> writer = CudaKernelWriter(group.merged(), frozenset())
+>>> writer.strategy.reason
+'rows of 30 in the registers of a warp: 1 x 1 elements a thread'
+>>> print(writer.write().body)
+thread = cuda.threadIdx.x % 32
+row0 = cuda.local.array(1, float32)
+for i0 in range(cuda.grid(1) // 32, 4, cuda.gridsize(1) // 32):
     best0 = float32(-inf)
-    for r0 in range(thread, 32, THREADS):
-        t0 = in0[32 * i0 + r0]
+    for step in range(1):
+        r0 = thread + step * 32
+        if r0 < 30:
+            row0[step] = in0[30 * i0 + r0]
+    for step in range(1):
+        r0 = thread + step * 32
+        inside = r0 < 30
+        r0 = r0 if inside else 0
+        t0 = row0[step]
         t1 = float32(device_functions.exp(t0))
-        best0 = float32(device_functions.maximum(best0, t1))
-    t2 = reductions.block_amax(best0, shared_float32)
+        best0 = float32(device_functions.maximum(best0, (t1 if inside else float32(-inf))))
+    t2 = reductions.warp_amax(best0)
     if thread == 0:
         out0[i0] = t2
 """
@@ -29,38 +38,55 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from minitorch_compile.inductor.codegen.cuda.spelling import CudaSpelling
+from minitorch_compile.inductor.codegen.cuda.strategies.choose import Strategy, choose_strategy
+from minitorch_compile.inductor.codegen.cuda.strategies.lanes import Lanes
 from minitorch_compile.inductor.codegen.shared.accumulators import COMBINING, combine_in_order, scan_dtype, start
 from minitorch_compile.inductor.codegen.shared.block import Block, Value
 from minitorch_compile.inductor.codegen.shared.emit import EmitHandler
 from minitorch_compile.inductor.codegen.shared.kernel_source import KernelSource, kernel_title, name_parameters
 from minitorch_compile.inductor.ir.buffer import Buffer
 from minitorch_compile.inductor.ir.index import Index
-from minitorch_compile.inductor.ir.iteration import Axes, Axis, count
+from minitorch_compile.inductor.ir.iteration import Axes, count
 from minitorch_compile.inductor.ir.ordered_loops import Scan
 from minitorch_compile.inductor.schedule.group import Group, Member
 from minitorch_compile.inductor.schedule.strategy import choose_order
+from minitorch_compile.tensor.numerics.dtype import bool_, dtype, float32
 
-SHORTEST_SHARED = 16  # fewer elements of a row are one thread's work: most of a block would have none
+THREADS = 256  # of a block, unless a launcher has others
+LONG = 1 << 31  # positions, from which on their numbers need more than 32 bits
 
 
 class CudaKernelWriter(EmitHandler):
-    """Writes one group. `per_block`: a row belongs to a block of threads; else to one thread."""
+    """Writes one group, for blocks of so many threads.
 
-    def __init__(self, group: Group, internal: frozenset[Buffer]) -> None:
-        self.group = group
+    How its points and rows are dealt out is up to a strategy. `leader`: the condition for the one thread, of several to
+    whom a row belongs, that writes what belongs to the row; empty if a row is one thread's. `within`: the condition for
+    an element to be one of the row, where some threads have none.
+    """
+
+    def __init__(self, group: Group, internal: frozenset[Buffer], threads: int = THREADS) -> None:
+        self.group, self.threads = group, threads
         self.stages = group.stages(scans_are_loops=False)
         self.order = choose_order(group)
-        short = bool(self.order.rows) and count(self.order.reduced) < SHORTEST_SHARED
-        self.per_block = group.has_reduction and self.order.columns is None and not group.has_scan and not short
-        in_memory = self.read_by_later_loops()
+        self.later = self.read_by_later_loops()
+        self.strategy = self.choose(internal)
+        in_memory = self.later if self.strategy.keeps_in_memory else set()
         self.internal = frozenset(buffer for buffer in internal if buffer not in in_memory)
         self.buffers, pointers = name_parameters(group, self.internal, {})
         super().__init__(CudaSpelling(), Block(""), pointers)
         self.unstored = set(self.internal)
         self.totals: dict[Buffer, str] = {}
+        self.leader = ""
+        self.within = ""
+        self.lanes: Lanes | None = None
+        self.arrays = 0  # of registers
+        self.tiles: dict[tuple[Buffer, Index], str] = {}  # what is read from arrays in shared memory
+
+    def choose(self, internal: frozenset[Buffer]) -> Strategy:
+        return choose_strategy(self.group, self.order, internal, self.later, self.threads)
 
     def read_by_later_loops(self) -> set[Buffer]:
-        """What a loop over a row's elements computes and a later loop reads: it goes through memory."""
+        """What a loop over a row's elements computes and a later loop reads."""
         stage_of = dict(zip((member.loop.buffer for member in self.group.members), self.stages))
         found = set()
         for member, stage in zip(self.group.members, self.stages):
@@ -71,67 +97,112 @@ class CudaKernelWriter(EmitHandler):
         return found
 
     def write(self) -> KernelSource:
-        rows = self.order.rows + ((self.order.columns,) if self.order.columns else ())
-        if self.per_block:
-            self.root.add("thread = cuda.threadIdx.x")
-            for name in dict.fromkeys(m.loop.buffer.dtype.name for m in self.group.members if m.loop.is_reduction):
-                self.root.add(f"shared_{name} = cuda.shared.array(THREADS, {'boolean' if name == 'bool' else name})")
-            self.deal_out(rows, "cuda.blockIdx.x", "cuda.gridDim.x")
-        else:
-            self.deal_out(rows, "cuda.grid(1)", "cuda.gridsize(1)")
-        for stage in range(max(self.stages) + 1):
-            self.stage([m for m, s in zip(self.group.members, self.stages) if s == stage])
+        extent = self.strategy.write(self)
         while self.block is not self.root:
             self.leave()
         title = kernel_title([m.loop.origin.prim for m in self.group.members if m.loop.origin])
         names = list(dict.fromkeys(self.pointers[buffer] for buffer in self.buffers))
-        return KernelSource(title, self.buffers, names, self.root.text(), count(rows), uses_status=bool(self.checks))
+        return KernelSource(
+            *(title, self.buffers, names, self.root.text(), extent),
+            uses_status=bool(self.checks),
+            block=self.strategy.block,
+            reason=self.strategy.reason,
+        )
+
+    def memory_name(self, element: dtype) -> str:
+        """What an element in memory is called in kernels."""
+        return "boolean" if element is bool_ else element.name
 
     # ------------------------------------------------------------------------------------------ loops
 
-    def deal_out(self, axes: Axes, first: str, step: str) -> None:
-        """A loop over all positions of these axes from `first` on; the variables of several are found by division."""
+    def deal_out(self, axes: Axes, first: str, step: str, end: str = "") -> None:
+        """A loop over all positions of these axes from `first` on, or those before `end`; the variables of several are
+        found by division."""
         symbols = frozenset().union(*(axis.variable.symbols for axis in axes))
-        end = self.number_text(count(axes), axes)
+        end = end or self.number_text(count(axes), axes)
         if len(axes) <= 1:
             variable = str(axes[0].variable) if axes else "once"
             self.enter(f"for {variable} in range({first}, {end}, {step}):", symbols)
             return
         number = "row" if axes[0].reduced is False else "place"
         self.enter(f"for {number} in range({first}, {end}, {step}):", symbols)
+        self.find(axes, number)
+
+    def find(self, axes: Axes, number: str) -> None:
+        """The variables of several axes, from the number of a position."""
+        if len(axes) <= 1:
+            return
         left = number
         for axis in reversed(axes[1:]):
+            rest = f"rest_of_{axis.variable}" if axis is not axes[1] else str(axes[0].variable)
             size = self.number_text(axis.size, axis)
-            self.block.add(f"{axis.variable} = {left} % {size}")
-            self.block.add(f"rest_of_{axis.variable} = {left} // {size}")
-            left = f"rest_of_{axis.variable}"
-        self.block.add(f"{axes[0].variable} = {left}")
+            parts = f"indices.split({left}, {size})" if count(axes) < LONG else f"{left} // {size}, {left} % {size}"
+            self.block.add(f"{rest}, {axis.variable} = {parts}")
+            left = rest
 
-    def stage(self, members: Sequence[Member]) -> None:
+    def members_of(self, stage: int) -> tuple[list[Member], list[Member]]:
+        """Those of a stage that run once a row, and those that run at every point."""
+        members = [m for m, s in zip(self.group.members, self.stages) if s == stage]
+        return [m for m in members if not m.inner], [m for m in members if m.inner]
+
+    def run(self, members: Sequence[Member]) -> None:
         for member in members:
-            if not member.inner:
-                member.loop.run(self, member.position)
-        inner = [member for member in members if member.inner]
-        reductions = [member for member in inner if member.loop.is_reduction]
-        for member in inner:
-            if member.loop.is_reduction or isinstance(member.loop, Scan):
-                self.begin(member)
-        entered = self.enter_reduced(self.order.reduced) if inner else 0
-        for member in inner:
             member.loop.run(self, member.position)
-        for _ in range(entered):
-            self.leave()
-        for member in reductions:
-            self.finish(member)
 
-    def enter_reduced(self, axes: Sequence[Axis]) -> int:
-        """Loops over a row's elements, shared by a block's threads or all for one; how many blocks were opened."""
-        if self.per_block:
-            self.deal_out(tuple(axes), "thread", "THREADS")
-            return 1
-        for axis in axes:
-            self.enter(f"for {axis.variable} in range({self.number_text(axis.size, axis)}):", axis.variable.symbols)
-        return len(axes)
+    # ------------------------------------------------------------------------------------------ memory
+
+    def load(self, buffer: Buffer, address: Index) -> Value:
+        known = self.forwarded.get((buffer, self.number))
+        is_known = buffer in self.scratch or (known is not None and known.block in self.block.around())
+        if (buffer, address) in self.tiles and not is_known:
+            text = self.spelling.load(self.tiles[buffer, address], "line, lane", buffer.dtype)
+            return self.line(text, buffer.dtype, index=address)
+        fetched = None if self.lanes is None or is_known else self.lanes.fetched(self, buffer, address)
+        if fetched is None:
+            return super().load(buffer, address)
+        name, place = fetched
+        return self.line(self.spelling.load(name, self.text_of(place), buffer.dtype), buffer.dtype, index=place)
+
+    def store(self, buffer: Buffer, address: Index, value: Value) -> None:
+        """As usual, but what belongs to a row that threads share is written by one of them only, and what lies side by
+        side together."""
+        member = self.group.writer(buffer)
+        of_row = member is not None and (member.loop.is_reduction or not member.inner)
+        self.forwarded[buffer, self.number] = value
+        if buffer in self.scratch:
+            name, place = self.scratch[buffer]
+            self.block.store(self.spelling.store(name, self.text_of(place), value.name, buffer.dtype))
+        if buffer in self.unstored or buffer in self.internal:
+            return
+        together = None if self.lanes is None else self.lanes.stored(self, buffer, address)
+        if together is not None:
+            self.block.store(self.spelling.store(together[0], self.text_of(together[1]), value.name, buffer.dtype))
+            return
+        line = self.spelling.store(self.pointers[buffer], self.text_of(address), value.name, buffer.dtype)
+        condition = self.leader if of_row else self.within
+        if condition:
+            self.block.store(f"if {condition}:", buffer)
+            line = f"    {line}"
+        self.block.store(line, buffer)
+
+    def apply(self, prim: str, *operands: Value) -> Value:
+        """A float32 divided by what is the same for many elements is multiplied by its reciprocal, and mended."""
+        if prim != "div" or operands[0].dtype is not float32 or not self.is_for_many(operands[1]):
+            return super().apply(prim, *operands)
+        value, divisor = operands
+        scale = self.line(f"device_functions.scale_of({divisor.name})", float32, [divisor])
+        scaled = self.line(f"{divisor.name} * {scale.name}", float32, [divisor, scale])
+        reciprocal = self.line(f"float32(1.0) / {scaled.name}", float32, [scaled])
+        names = ", ".join(part.name for part in (value, scale, scaled, reciprocal))
+        text = f"float32(device_functions.mended_quotient({names}))"
+        return self.line(text, float32, [value, scale, scaled, reciprocal])
+
+    def is_for_many(self, value: Value) -> bool:
+        """Whether a value is computed outside the loop over a thread's elements."""
+        if self.lanes is None:
+            return False
+        loops = [b for b in self.block.around() if not b.variables.isdisjoint(self.lanes.axis.variable.symbols)]
+        return bool(loops) and value.block.depth < loops[0].depth
 
     # ------------------------------------------------------------------------------------------ results
 
@@ -144,7 +215,9 @@ class CudaKernelWriter(EmitHandler):
 
     def store_reduction(self, buffer: Buffer, address: Index, kind: str, value: Value) -> None:
         total = self.totals[buffer]
-        self.block.add(f"{total} = {self.spelling.apply(COMBINING[kind], buffer.dtype, [total, value.name])}")
+        neutral = start(kind, buffer.dtype, self.spelling)
+        new = f"({value.name} if {self.within} else {neutral})" if self.within else value.name
+        self.block.add(f"{total} = {self.spelling.apply(COMBINING[kind], buffer.dtype, [total, new])}")
 
     def store_scan(self, buffer: Buffer, address: Index, kind: str, value: Value) -> None:
         """A thread goes along its row and carries the result."""
@@ -155,28 +228,17 @@ class CudaKernelWriter(EmitHandler):
         self.block.add(f"{name} = {self.spelling.convert(total, wide, buffer.dtype)}")
         self.store(buffer, address, Value(name, buffer.dtype, self.block))
 
-    def finish(self, member: Member) -> None:
+    def finish(self, member: Member, together: str = "") -> None:
+        """Stores a reduction's result. `together`: the call that combines what several threads found."""
         buffer = member.loop.buffer
         name = self.totals[buffer]
-        if self.per_block:
+        if together:
             name = self.fresh()
-            shared = f"shared_{buffer.dtype.name}"
-            self.block.add(f"{name} = reductions.block_{member.loop.kind}({self.totals[buffer]}, {shared})")
+            self.block.add(f"{name} = {together.format(total=self.totals[buffer])}")
         self.store(buffer, member.write.address, Value(name, buffer.dtype, self.block))
 
-    def store(self, buffer: Buffer, address: Index, value: Value) -> None:
-        """As usual, but what belongs to a row that a block shares is written by its first thread only."""
-        member = self.group.writer(buffer)
-        of_row = member is not None and (member.loop.is_reduction or not member.inner)
-        if not (self.per_block and of_row) or buffer in self.unstored:
-            super().store(buffer, address, value)
-            return
-        self.forwarded[buffer, self.number] = value
-        line = self.spelling.store(self.pointers[buffer], self.text_of(address), value.name, buffer.dtype)
-        self.block.store("if thread == 0:")
-        self.block.store(f"    {line}")
 
-
-def write_cuda_kernel(group: Group, internal: frozenset[Buffer]) -> KernelSource:
-    """The kernel of a group whose `internal` buffers need no memory, unless a later loop of the kernel reads them."""
-    return CudaKernelWriter(group, internal).write()
+def write_cuda_kernel(group: Group, internal: frozenset[Buffer], threads: int = THREADS) -> KernelSource:
+    """The kernel of a group whose `internal` buffers need no memory, unless a later loop of the kernel reads them; for
+    blocks of so many threads."""
+    return CudaKernelWriter(group, internal, threads).write()

@@ -42,10 +42,12 @@ from numba import boolean, cuda, float32, float64, int8, int16, int32, int64, ui
 from minitorch_compile.inductor.codegen.cuda import (
     device_functions,
     half_floats,
+    indices,
     philox,
     reductions,
     series,
     special_functions,
+    vectors,
 )
 
 inf, nan, minus_nan, THREADS = math.inf, math.nan, -math.nan, {threads}
@@ -78,7 +80,7 @@ class CudaProgram:
     def prepare(self, step: ScheduleStep) -> Launch | list[Operation]:
         if not isinstance(step, Group) or not step.is_fusible:
             return operations_of(step)
-        source = write_cuda_kernel(step, self.schedule.internal)
+        source = write_cuda_kernel(step, self.schedule.internal, self.threads)
         if source.structure not in self.compiled:
             text = self.source_of(source, f"{source.title}_{len(self.compiled)}")
             kernel = function_from_source(text, "kernel", {})
@@ -91,7 +93,7 @@ class CudaProgram:
 
     def source_of(self, kernel: KernelSource, name: str) -> str:
         """The text of one kernel as a module."""
-        body = textwrap.indent(kernel.body, "    ")
+        body = textwrap.indent(f"# {kernel.reason}\n{kernel.body}", "    ")
         names = ", ".join([*kernel.names, *(["status"] if kernel.uses_status else [])])
         return (
             f"{HEADER.format(threads=self.threads)}\n\n@cuda.jit\ndef {name}({names}):\n{body}\n\n\nkernel = {name}\n"

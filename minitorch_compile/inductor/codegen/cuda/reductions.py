@@ -5,6 +5,9 @@
             a+c b+d
           a+b+c+d
 
+Numbers of four and eight bytes are passed around within each warp first (`warp_sum`), and only what the warps found
+meets in shared memory (`warps_sum`): two barriers instead of one for each step.
+
 Every thread gets the result. `shared` has a place for each thread; the number of threads is a power of two.
 """
 
@@ -28,6 +31,18 @@ def multiply(x, y):
     return x * y
 
 
+def warp_reduction(combine: Callable[..., Any]) -> Any:
+    """A device function (value) that combines the values of all threads of a warp, which pass them to each other."""
+
+    @cuda.jit(device=True)
+    def reduce(value):
+        for step in (16, 8, 4, 2, 1):
+            value = combine(value, cuda.shfl_xor_sync(0xFFFFFFFF, value, step))
+        return value
+
+    return reduce
+
+
 def block_reduction(combine: Callable[..., Any]) -> Any:
     """A device function (value, shared) that combines the values of all threads of a block."""
 
@@ -49,5 +64,27 @@ def block_reduction(combine: Callable[..., Any]) -> Any:
     return reduce
 
 
+def reduction_by_warps(combine: Callable[..., Any], of_warp: Any) -> Any:
+    """The same for what a warp's threads can pass to each other, in a block of so many warps."""
+
+    @cuda.jit(device=True)
+    def reduce(value, shared, warps):
+        mine = of_warp(value)
+        if cuda.threadIdx.x % 32 == 0:
+            shared[cuda.threadIdx.x // 32] = mine
+        cuda.syncthreads()
+        result = shared[0]
+        for warp in range(1, warps):
+            result = combine(result, shared[warp])
+        cuda.syncthreads()  # nobody overwrites what others have yet to read
+        return result
+
+    return reduce
+
+
 block_sum, block_prod = block_reduction(add), block_reduction(multiply)
 block_amax, block_amin = block_reduction(maximum), block_reduction(minimum)
+warp_sum, warp_prod = warp_reduction(add), warp_reduction(multiply)
+warp_amax, warp_amin = warp_reduction(maximum), warp_reduction(minimum)
+warps_sum, warps_prod = reduction_by_warps(add, warp_sum), reduction_by_warps(multiply, warp_prod)
+warps_amax, warps_amin = reduction_by_warps(maximum, warp_amax), reduction_by_warps(minimum, warp_amin)

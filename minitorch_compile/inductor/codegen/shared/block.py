@@ -35,13 +35,17 @@ class Value(NamedTuple):
 
 
 class Block:
-    """A header and the indented lines below it. `variables` are the loop variables that the header binds."""
+    """A header and the indented lines below it. `variables` are the loop variables that the header binds.
+
+    `confines`: what is computed inside stays there, even if it could be known outside, because a condition forbids it.
+    """
 
     def __init__(self, header: str, parent: Block | None = None, variables: frozenset[Symbol] = frozenset()) -> None:
         self.header = header
         self.parent = parent
         self.variables = variables
         self.depth: int = parent.depth + 1 if parent else 0
+        self.confines = header.startswith("if ")
         self.known: dict[str, Value] = {}  # expression -> the value that it has in this block
         self._lines: list[str | Block] = []
         self._stores: list[str] = []

@@ -64,7 +64,7 @@ class EmitHandler(Handler):
         depth = max((value.block.depth for value in operands), default=0)
         needed = index.symbols if index is not None else frozenset()
         for block in self.block.around():
-            if block.depth == depth or not needed.isdisjoint(block.variables) or block.header.startswith("if "):
+            if block.depth == depth or not needed.isdisjoint(block.variables) or block.confines:
                 return block
         return self.root
 

@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from minitorch_compile.inductor.ir.buffer import Buffer
 from minitorch_compile.inductor.schedule.group import Group
@@ -25,6 +26,17 @@ class ScratchArray:
         return self.length * self.dtype.itemsize
 
 
+class BlockShape(NamedTuple):
+    """Threads of a GPU's block, as a multiple of the usual number, and how many blocks a multiprocessor has at the
+    least: so many that none of their threads takes too many registers (0: the compiler may decide). `each`: there is a
+    block for every piece of work, since some begin to read while others write; else few, which go on to the next piece.
+    """
+
+    times: int = 1
+    together: int = 0
+    each: bool = False
+
+
 @dataclass
 class KernelSource:
     """One kernel: `body` is the text below its signature.
@@ -32,7 +44,8 @@ class KernelSource:
     Parameters are the range [lo, hi) of the outermost loop, whose whole is [0, extent), the `sizes` that are passed
     instead of written, then a pointer for each buffer, then one for each scratch array, then, if `uses_status`, one
     to the integers that report an index out of range. Parts of the range may run at the same time. `nanoseconds` is
-    roughly what all of it takes.
+    roughly what all of it takes. `block` is for a GPU, `reason` says why its
+    work is dealt out to threads as it is.
     """
 
     title: str
@@ -44,6 +57,8 @@ class KernelSource:
     sizes: dict[str, int] = field(default_factory=dict)
     uses_status: bool = False
     nanoseconds: float = 0.0
+    block: BlockShape = BlockShape()
+    reason: str = ""
 
     @property
     def parameters(self) -> list[str]:

@@ -1,0 +1,64 @@
+"""Which strategy a group has: decided by its shape, its sizes and how its arrays lie in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Set
+from typing import TYPE_CHECKING, Protocol
+
+from minitorch_compile.inductor.codegen.cuda.strategies.columns import Columns
+from minitorch_compile.inductor.codegen.cuda.strategies.held_rows import HeldRows
+from minitorch_compile.inductor.codegen.cuda.strategies.long_rows import LongRows
+from minitorch_compile.inductor.codegen.cuda.strategies.points import Points
+from minitorch_compile.inductor.codegen.cuda.strategies.squares import Squares
+from minitorch_compile.inductor.codegen.cuda.strategies.walk import Walk
+from minitorch_compile.inductor.codegen.shared.kernel_source import BlockShape
+from minitorch_compile.inductor.ir.buffer import Buffer
+from minitorch_compile.inductor.ir.iteration import count
+from minitorch_compile.inductor.schedule.group import Group
+from minitorch_compile.inductor.schedule.strategy import LoopOrder
+
+if TYPE_CHECKING:
+    from minitorch_compile.inductor.codegen.cuda.kernels import CudaKernelWriter
+
+SHORTEST_SHARED = 16  # fewer elements of a row are one thread's work: most of a block would have none
+
+
+class Strategy(Protocol):
+    """How points and rows are dealt out. `reason`: in words. `keeps_in_memory`: what a loop over a row's elements
+    computes and a later one reads goes through memory, not registers."""
+
+    @property
+    def reason(self) -> str: ...
+
+    @property
+    def keeps_in_memory(self) -> bool: ...
+
+    @property
+    def block(self) -> BlockShape: ...
+
+    def write(self, writer: CudaKernelWriter) -> int:
+        """Writes the loops; how many threads, or blocks where a row belongs to one, have something to do."""
+
+
+def choose_strategy(
+    group: Group, order: LoopOrder, internal: Iterable[Buffer], later: Set[Buffer], threads: int
+) -> Strategy:
+    """The strategy of a group. `later`: what a loop computes and a later one reads."""
+    if not group.has_reduction:
+        return points_strategy(group, order, internal)
+    if group.has_scan:
+        return Walk(order, False, "running results: each thread goes along a row")
+    if order.columns is not None:
+        return Columns.of(group, order, internal, later) or Walk(order, False, "each thread goes down a column")
+    if order.rows and count(order.reduced) < SHORTEST_SHARED:
+        return Walk(order, False, f"rows of {count(order.reduced)}: each is one thread's")
+    held = HeldRows.of(group, order, internal, later, threads)
+    return held or LongRows.of(group, order, internal, later) or Walk(order, True, "each block goes along a row")
+
+
+def points_strategy(group: Group, order: LoopOrder, internal: Iterable[Buffer]) -> Strategy:
+    squares = Squares.of(group, order, internal)
+    if squares is not None:
+        return squares
+    points = Points.of(group, order.rows, internal)
+    return points or Walk(order, False, "element by element: nothing lies side by side that vectors could take")

@@ -1,0 +1,66 @@
+"""Reductions that leave too few numbers for all of a GPU's threads, in steps: pieces of rows, then what they gave.
+
+A block takes a row, so a few hundred rows keep a GPU busy; a thread takes some neighbouring columns, so there must be
+many of these, or each is cut into pieces.
+
+>>> from minitorch_compile.inductor.ir.buffer import Buffer
+>>> from minitorch_compile.tensor.numerics.dtype import float32
+>>> x, total = Buffer.contiguous("x", (8192, 1024), float32), Buffer.contiguous("total", (1024,), float32)
+>>> down = Loop(total, (8192, 1024), lambda ops, at: ops.load(x, x.address(at)), (0,), "sum")
+>>> [(part.sizes, part.reduced) for part in split(down)]
+[((512, 16, 1024), (1,)), ((8, 64, 1024), (1,)), ((8, 1024), (0,))]
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from minitorch_compile.inductor.ir.dependencies import accesses_of
+from minitorch_compile.inductor.ir.loops import Loop, LoopGraph, Operation
+from minitorch_compile.inductor.schedule.split_reductions import DTYPES, KINDS, MANY, in_two_steps, with_rows
+from minitorch_compile.tensor.memory.strides import numel
+
+ENOUGH_ROWS, ENOUGH_COLUMNS = 1 << 9, 1 << 17  # for which a reduction stays in one step
+ROWS, COLUMNS = 1 << 12, 1 << 20  # what the first of two steps leaves, about
+LONG_ROW = 1 << 17  # elements; a shorter one stays whole, as what is fused with it then does
+SHORTEST_ROW, SHORTEST_COLUMN = 1 << 12, 1 << 4  # elements of each piece
+MOST_AT_ONCE, AGAIN = 1 << 8, 1 << 6  # pieces that one thread goes through; how many, where there are more
+
+
+def split_for_device(graph: LoopGraph) -> LoopGraph:
+    """The same graph, with reductions to few numbers in two steps."""
+    return replace(graph, operations=[part for operation in graph.operations for part in split(operation)])
+
+
+def split(operation: Operation) -> list[Operation]:
+    """An operation in two steps; as it is if that needs no splitting, or can't be split."""
+    if type(operation) is not Loop or operation.kind not in KINDS or operation.buffer.dtype not in DTYPES:
+        return [operation]
+    left, points = numel(operation.buffer.sizes), numel(operation.sizes)
+    down = goes_down(operation)
+    if points < MANY or left >= (ENOUGH_COLUMNS if down else ENOUGH_ROWS) or (not down and points < left * LONG_ROW):
+        return [operation]
+    pieces = min((COLUMNS if down else ROWS) // left, points // left // (SHORTEST_COLUMN if down else SHORTEST_ROW))
+    dim = max(operation.reduced, key=lambda d: operation.sizes[d])
+    if pieces < 2:
+        return [operation]
+    return in_steps(operation, dim, pieces, down)
+
+
+def in_steps(loop: Loop, dim: int, pieces: int, down: bool) -> list[Operation]:
+    """The loop in two steps, of which the first leaves about so many pieces along a dimension; if these are many, the
+    second in two steps again."""
+    cut = with_rows(loop, dim, min(pieces, loop.sizes[dim]), 2)
+    if cut is None:
+        return [loop]
+    first, second = in_two_steps(cut, dim)
+    (left,) = second.reduced
+    return [first, *(in_steps(second, left, pieces // AGAIN, down) if down and pieces > MOST_AT_ONCE else [second])]
+
+
+def goes_down(loop: Loop) -> bool:
+    """Whether neighbouring results, not neighbouring elements of one, lie side by side in what is read."""
+    found = accesses_of(loop)
+    parts = [(part, d in loop.reduced) for d, part in enumerate(found.position) if not part.is_constant]
+    whole = [a.address for a in found.reads if any(a.address.depends_on(part) for part, gone in parts if gone)]
+    return any(address.coefficient(part) == 1 for address in whole for part, gone in parts if not gone)

@@ -1,0 +1,98 @@
+"""How groups are dealt out to a GPU's threads: which strategy has which, and that all give what the loops mean."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minitorch_compile as torch
+from minitorch_compile.inductor.codegen.cuda.kernels import CudaKernelWriter
+from minitorch_compile.inductor.device_calls.one_op_graph import schedule_of
+from minitorch_compile.tensor import empty_fake, ops
+
+AWKWARD = [0.0, -0.0, np.inf, -np.inf, np.nan, 1e-40, 3e38, -1.5]
+
+
+def reasons(op: Any, *arguments: Any, threads: int = 256) -> list[str]:
+    scheduled = schedule_of(op, arguments, [x for x in arguments if isinstance(x, torch.Tensor)])
+    steps: list[Any] = scheduled.steps
+    return [CudaKernelWriter(step, scheduled.internal, threads).strategy.reason for step in steps]
+
+
+def test_sizes_and_layout_choose_a_strategy():
+    def matrix(*sizes: int, dtype: Any = torch.float32) -> Any:
+        return empty_fake(sizes, dtype=dtype)
+
+    rows = lambda x: reasons(ops.softmax, x, 1, None)
+    assert reasons(ops.exp, matrix(64, 100)) == ["4 x 4 neighbouring elements of i0 a thread at a time"]
+    assert reasons(ops.exp, matrix(64, 100, dtype=torch.bfloat16)) == [
+        "4 x 8 neighbouring elements of i0 a thread at a time"
+    ]
+    assert rows(matrix(64, 1000)) == ["rows of 1000 in the registers of a warp: 8 x 4 elements a thread"]
+    assert rows(matrix(64, 999)) == ["rows of 999 in the registers of a warp: 32 x 1 elements a thread"]
+    assert rows(matrix(64, 9000)) == ["rows of 9000 in the registers of a block: 16 x 4 elements a thread"]
+    assert rows(matrix(64, 65536)) == ["a block goes along each row of 65536, 4 elements a thread at a time"]
+    assert reasons(ops.sum, matrix(600, 3000), (0,)) == [
+        "4 neighbouring columns of i1 a thread",
+        "4 neighbouring columns of i0 a thread",
+    ]
+    assert reasons(ops.contiguous_copy, matrix(70, 100).t()) == ["squares of i0 by i1 in shared memory"]
+    assert reasons(ops.cumsum, matrix(70, 100), 1) == ["running results: each thread goes along a row"]
+
+
+OPERATIONS: dict[str, Callable[[Any], Any]] = {
+    "points": lambda x: x * 3 - x.abs(),
+    "divided": lambda x: x / 3,
+    "softmax": lambda x: torch.softmax(x, -1),
+    "norm": lambda x: torch.nn.functional.layer_norm(x, x.shape[-1:]),
+    "rows": lambda x: x.amax(-1),
+    "columns": lambda x: x.amin(0),
+    "everything": lambda x: x.sum(),
+    "turned": lambda x: x.t().contiguous() + 1,
+}
+# Of the simulator's 32 threads, a block holds rows of up to 2,048 numbers.
+SIZES = [(1, 1), (2, 17), (33, 36), (3, 1028), (2, 1030), (1, 2052)]
+
+
+def same(operation: Callable[[Any], Any], x: Any, tolerance: float = 1e-5) -> None:
+    with np.errstate(all="ignore"):
+        expected = operation(x).to(torch.float64).numpy()
+    found = operation(x.cuda()).cpu().to(torch.float64).numpy()
+    np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_all_strategies_give_what_the_loops_mean(name: str, sizes: tuple[int, ...]) -> None:
+    same(OPERATIONS[name], torch.randn(*sizes), 1e-4)
+
+
+@pytest.mark.parametrize("name", ["points", "softmax", "columns", "turned"])
+def test_views_that_begin_at_odd_places_or_go_backwards(name: str) -> None:
+    x = torch.randn(37, 45).cuda()
+    for view in (lambda x: x[1:, 1:], lambda x: x[:, 1:], lambda x: x[::2, :44], lambda x: torch.flip(x, (0, 1))):
+        same(lambda x, view=view: OPERATIONS[name](view(x)), x.cpu(), 1e-4)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16, torch.float16, torch.int64, torch.int8, torch.bool])
+def test_vectors_of_all_kinds_of_elements(dtype: Any) -> None:
+    x = (torch.randn(20, 64) * 3).to(dtype)
+    for operation in (lambda x: torch.where(x > 0, x, x[0]), lambda x: x.amax(1), lambda x: x.t().contiguous()):
+        same(operation, x)
+
+
+def test_numbers_at_the_edge() -> None:
+    x = torch.tensor([AWKWARD * 3] * 3)
+    for name in ("points", "divided", "rows", "columns"):
+        same(OPERATIONS[name], x)
+    divisors = torch.tensor(AWKWARD)[:, None]
+    same(lambda x: x / divisors.to(x.device), torch.tensor([AWKWARD] * 8), 1e-6)
+
+
+def test_nothing_is_done_for_nothing() -> None:
+    for sizes in ((0,), (0, 4), (4, 0)):
+        assert (torch.ones(*sizes).cuda() + 1).shape == torch.Size(sizes)
+    assert torch.ones(4, 0).cuda().sum(1).tolist() == [0.0] * 4
