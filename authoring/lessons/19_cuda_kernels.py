@@ -526,10 +526,11 @@ written = program.source[program.source.index("@cuda.jit") :]
 print(written.partition("\n\n\nkernel =")[0])
 
 # %% [markdown]
-# A block has a row, and its threads walk along it in steps of `THREADS`, neighbours beside neighbours. `block_amax` and
-# `block_sum` are our tournament, in `codegen/cuda/reductions.py`. Elementary functions are in `device_functions.py`,
-# and everything above the text of the kernel (lowering, fusion, memory plan) has never heard of a GPU. Run it, and
-# compare its counts with those of the one that we wrote by hand:
+# It's longer than ours, and you can read it. A warp has a row, and a thread four neighbours of it, which come by one load of
+# 16 bytes. The row stays in registers between the largest, the sum and the quotient. `warp_amax` and `warp_sum` are our
+# shuffles, in `codegen/cuda/reductions.py`, and for longer rows there is our tournament. Elementary functions are in
+# `device_functions.py`, and everything above the text of the kernel (lowering, fusion, memory plan) has never heard of a
+# GPU. Run it, and compare its counts with those of the one that we wrote by hand:
 
 # %%
 (theirs,) = program([scores.ravel()])
@@ -539,9 +540,9 @@ both = {"ours": counts.total, "the package's": program.counts.total}
 Table([{"kernel": who} | {name: getattr(t, name) for name in names} for who, t in both.items()])
 
 # %% [markdown]
-# Both are right, and ours asks for less. The package's kernel is written from loops that know nothing of each other:
-# the largest, the sum and the quotient each walk over the row. What saved us a walk was an idea about softmax, from
-# lesson 17.
+# Both are right, and the package's loads each number once, where ours does so twice. It needs no idea about softmax for
+# that, only a row that fits into the registers of its threads. Where it doesn't fit, the walks count, and the one that
+# lesson 17 saves is worth having.
 #
 # ## One launch for many
 #
@@ -639,7 +640,7 @@ beside("19_kernel", written.partition("\n\n\nkernel =")[0])
 # %% [markdown]
 # Where are the threads? There are none. A Triton program says what a *block* does, with arrays in place of numbers:
 # `tl.arange` is all positions of a row at once, and `tl.sum` a reduction. Triton's compiler deals them out to threads,
-# puts in the barriers, and chooses what lies in shared memory. The row is loaded once, and stays in registers.
+# puts in the barriers, and chooses what lies in shared memory. The row is loaded once, as in the package's.
 #
 # ## What PyTorch does differently
 #
