@@ -33,19 +33,13 @@ def kernels_of(runtime: Runtime) -> DeviceKernels:
     return kernels
 
 
-# Sizes whose arrays are accessed by vectors of four, and others.
-SIZES = (((4, 16), (8, 16), (4, 32)), ((5, 7), (3, 11), (9, 5), (7, 5)))
-
-
-@pytest.mark.parametrize("sizes_of_a_kind", SIZES)
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_another_size_compiles_nothing(name: str, sizes_of_a_kind: tuple[Any, ...], gpus: Runtime) -> None:
+def test_another_size_compiles_nothing(name: str, gpus: Runtime) -> None:
     operation: Any = OPERATIONS[name]
     kernels = kernels_of(gpus)
-    first, *others = sizes_of_a_kind
-    operation(torch.randn(*first, device="cuda"))
+    operation(torch.randn(3, 4, device="cuda"))
     known = len(kernels.compiled)
-    for sizes in others:
+    for sizes in ((5, 7), (4, 3), (6, 6), (9, 2), (8, 12)):
         x = torch.randn(sizes)
         assert torch.allclose(operation(x.cuda()).cpu(), operation(x), rtol=1e-5, atol=1e-6)
     assert len(kernels.compiled) == known

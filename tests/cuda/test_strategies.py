@@ -10,8 +10,16 @@ import pytest
 
 import minitorch_compile as torch
 from minitorch_compile.inductor.codegen.cuda.kernels import CudaKernelWriter
+from minitorch_compile.inductor.device_calls import lifted_kernel
 from minitorch_compile.inductor.device_calls.one_op_graph import schedule_of
 from minitorch_compile.tensor import empty_fake, ops
+
+
+@pytest.fixture(autouse=True)
+def many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The few elements of a test are dealt out as many are."""
+    monkeypatch.setattr(lifted_kernel, "FEW", 0)
+
 
 AWKWARD = [0.0, -0.0, np.inf, -np.inf, np.nan, 1e-40, 3e38, -1.5]
 

@@ -1,6 +1,7 @@
 """Kernels that don't know their sizes: what a size or a number would be in the text is a parameter.
 
-So one kernel serves all sizes of one kind of layout, and another size compiles nothing.
+So one kernel serves all sizes of one kind of layout, and another size compiles nothing. From `FEW` points on there is
+more than one kind: a size chooses among a few strategies, each of which is compiled when it is first chosen.
 
 >>> from minitorch_compile.inductor.ir.buffer import Buffer
 >>> from minitorch_compile.inductor.ir.loops import Loop
@@ -27,14 +28,18 @@ from dataclasses import dataclass
 from minitorch_compile.inductor.codegen.cpu.spelling import CpuSpelling
 from minitorch_compile.inductor.codegen.cuda.kernels import THREADS, CudaKernelWriter
 from minitorch_compile.inductor.codegen.cuda.spelling import CudaSpelling
+from minitorch_compile.inductor.codegen.cuda.strategies.choose import Strategy, walk_strategy
 from minitorch_compile.inductor.codegen.shared.block import Value
 from minitorch_compile.inductor.codegen.shared.kernel_source import KernelSource
 from minitorch_compile.inductor.device_calls.launcher import memory_dtype
 from minitorch_compile.inductor.ir.buffer import Buffer
 from minitorch_compile.inductor.ir.handler import Number
 from minitorch_compile.inductor.ir.index import Digit
+from minitorch_compile.inductor.ir.iteration import count
 from minitorch_compile.inductor.schedule.group import Group
 from minitorch_compile.tensor.numerics.dtype import bool_, dtype
+
+FEW = 1 << 16  # points: a large GPU has more threads
 
 
 class PointerSpelling(CudaSpelling):
@@ -78,6 +83,15 @@ class LiftedKernelWriter(CudaKernelWriter):
         self.names: dict[Hashable, str] = {}
         self.numbers: dict[str, tuple[Number, dtype]] = {}
         self.known: dict[tuple[str, dtype], str] = {}
+
+    def choose(self, internal: frozenset[Buffer]) -> Strategy:
+        """Of few elements one kernel is as fast as another, and there is one for all sizes: a new one compiles nothing.
+
+        Of many, their sizes choose among a few kernels that don't wait for memory as long.
+        """
+        if count(self.group.axes) < FEW:
+            return walk_strategy(self.group, self.order, "few elements: one by one, whatever the sizes")
+        return super().choose(internal)
 
     def memory_name(self, element: dtype) -> str:
         return memory_dtype(element).name

@@ -56,6 +56,13 @@ def choose_strategy(
     return held or LongRows.of(group, order, internal, later) or Walk(order, True, "each block goes along a row")
 
 
+def walk_strategy(group: Group, order: LoopOrder, reason: str) -> Walk:
+    """Element by element, of whatever sizes and wherever they lie."""
+    is_short = bool(order.rows) and count(order.reduced) < SHORTEST_SHARED
+    per_block = group.has_reduction and not group.has_scan and order.columns is None and not is_short
+    return Walk(order, per_block, reason)
+
+
 def points_strategy(group: Group, order: LoopOrder, internal: Iterable[Buffer]) -> Strategy:
     squares = Squares.of(group, order, internal)
     if squares is not None:
