@@ -8,11 +8,14 @@
 >>> load(file).module()(torch.tensor([-1.0, 2.0]))
 tensor([0., 2.])
 
-A file may only name operations of this package, methods of tensors, and Python's operators.
+A file may only name operations of this package, methods and attributes of tensors, and Python's operators. Python is
+generated of the names and sizes in it, so these must be identifiers and whole numbers.
 """
 
 from __future__ import annotations
 
+import keyword
+import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -119,9 +122,13 @@ def load(f: Any, *, extra_files: dict[str, Any] | None = None, expected_opset_ve
     )
     seen = [[_read_size(size) for size in x] if is_tensor else _filled(x, {})
             for x, is_tensor in zip(read["seen"], read["is_tensor"], strict=True)]  # fmt: skip
-    ranges = {_read_atom(symbol): Range(lower, upper) for symbol, lower, upper in read["ranges"]}
-    relations = [Relation(as_expression(_read_size(size)), sign, place) for size, sign, place in read["relations"]]
-    checks = InputChecks(pytree.treespec_loads(read["in_spec"]), read["names"], seen, ranges, relations)
+    ranges = {_read_atom(symbol): Range(_bound(lower), _bound(upper)) for symbol, lower, upper in read["ranges"]}
+    relations = [
+        Relation(as_expression(_read_size(size)), _sign(sign), place) for size, sign, place in read["relations"]
+    ]
+    checks = InputChecks(
+        pytree.treespec_loads(read["in_spec"]), list(map(_identifier, read["names"])), seen, ranges, relations
+    )
     trained = {spec.target for spec in specs.input_specs if spec.kind is InputKind.PARAMETER}
     state = {name: x.requires_grad_(name in trained and x.is_floating_point()) for name, x in read["state"].items()}
     graph = _read_graph(read["graph"])
@@ -153,11 +160,15 @@ def _graph(graph: Graph) -> list[Any]:
 def _read_graph(rows: list[Any]) -> Graph:
     graph, known = Graph(), dict[str, Node]()
     for name, op, target, args, kwargs, is_plain, rest in rows:
-        given = tuple(_filled(x, known) for x in args), {key: _filled(x, known) for key, x in kwargs.items()}
+        given = (
+            tuple(_filled(x, known) for x in args),
+            {_identifier(key): _filled(x, known) for key, x in kwargs.items()},
+        )
         if op == "output":
             graph.output(given[0][0])
             continue
         node = known[name] = graph.create_node(op, _read_target(op, target), *given, name=name)
+        _check_operands(node)
         if is_plain:
             node.meta["runs_plainly"] = True
         if op == "get_attr":
@@ -189,10 +200,22 @@ def _read_target(op: str, target: list[str]) -> Any:
     if op == "call_function" and kind == "function" and name in FUNCTIONS:
         return FUNCTIONS[name]
     if op in ("placeholder", "get_attr") and kind == "name":
-        return name
+        return _identifier(name)
     if op == "call_method" and kind == "name" and not name.startswith("_") and hasattr(Tensor, name):
         return name
     raise RuntimeError(f"torch.export.load: a node is to call {name!r}, which is nothing that a graph may call")
+
+
+def _check_operands(node: Node) -> None:
+    """getattr leads to all of Python by names with underscores, and cond and while_loop call what they are given."""
+    if node.target is getattr:
+        _, name = node.args
+        if not isinstance(name, str) or name.startswith("_") or not hasattr(Tensor, name):
+            raise _unfit(name, "the name of a tensor's attribute")
+    elif node.target in (cond_op, while_loop_op):
+        for function in node.args[1:3] if node.target is cond_op else node.args[:2]:
+            if node.kwargs or not isinstance(function, Node) or function.op != "get_attr":
+                raise _unfit(function, "a graph, where one is called")
 
 
 class _Propagation(Interpreter):
@@ -272,16 +295,46 @@ def _atom(atom: Any) -> list[Any]:
 
 
 def _read_size(size: Any) -> Any:
-    if isinstance(size, int):
-        return size
-    return Expression(tuple((tuple((_read_atom(a), p) for a, p in monomial), number) for monomial, number in size))
+    if not isinstance(size, list):
+        return _whole(size)
+    return Expression(
+        tuple((tuple((_read_atom(a), _whole(p)) for a, p in monomial), _whole(number)) for monomial, number in size)
+    )
 
 
 def _read_atom(kept: list[Any]) -> Any:
     kind, *parts = kept
     if kind == "symbol":
-        return Symbol(*parts)
+        return Symbol(_identifier(parts[0]), bool(parts[1]))
     return (Maximum if kind == "max" else FloorDivision)(*map(_read_size, parts))
+
+
+def _identifier(text: Any) -> str:
+    if not isinstance(text, str) or not text.isidentifier() or keyword.iskeyword(text):
+        raise _unfit(text, "a name of Python's")
+    return text
+
+
+def _whole(number: Any) -> int:
+    if not isinstance(number, int):
+        raise _unfit(number, "a whole number")
+    return number
+
+
+def _bound(number: Any) -> int | float:
+    return number if number in (math.inf, -math.inf) else _whole(number)
+
+
+def _sign(sign: Any) -> str:
+    if sign not in ("==", "!=", "<="):
+        raise _unfit(sign, "a sign of a comparison")
+    return str(sign)
+
+
+def _unfit(found: Any, expected: str) -> RuntimeError:
+    return RuntimeError(
+        f"torch.export.load: the file has {found!r} where there must be {expected}; save the program anew"
+    )
 
 
 def _argument(argument: Any) -> list[Any]:

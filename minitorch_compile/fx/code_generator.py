@@ -19,6 +19,7 @@ of CodeGen writes other signatures and results (`pytree_code.py`); `codegen.py` 
 from __future__ import annotations
 
 import inspect
+import json
 import math
 import operator
 import re
@@ -362,7 +363,7 @@ def attribute_path(root: str, target: str) -> str:
     """`layers.0.weight` of `self`: `getattr(self.layers, "0").weight`."""
     path = root
     for name in target.split("."):
-        path = f"{path}.{name}" if name.isidentifier() else f'getattr({path}, "{name}")'
+        path = f"{path}.{name}" if name.isidentifier() else f"getattr({path}, {json.dumps(name)})"
     return path
 
 

@@ -232,3 +232,51 @@ def test_a_file_names_only_what_a_graph_may_call():
                        ("call_method", ["name", "__reduce__"]), ("call_module", ["name", "x"])):  # fmt: skip
         with pytest.raises(RuntimeError, match="nothing that a graph may call"):
             archives._read_target(op, target)
+
+
+def _rows_with_getattr(name):
+    return lambda d: d["graph"].insert(
+        1, ["a", "call_function", ["function", "getattr"], [["node", "x"], ["value", name]], {}, False, None]
+    )
+
+
+def _call_of(function):
+    row = ["a", "call_function", ["function", "cond"], [["value", True], function, function], {}, False, None]
+    return lambda d: d["graph"].insert(1, row)
+
+
+RUN = "__import__('sys').exit()"
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda d: d.update(names=[f"x, y={RUN}"]),
+        lambda d: d.update(seen=[[f"2 or {RUN}"]]),
+        lambda d: d.update(relations=[[[[[], 1]], f"== 1 or {RUN} ==", ""]]),
+        lambda d: d.update(ranges=[[["symbol", "s0", True], f"{RUN} <= 2", 5]]),
+        lambda d: d.update(ranges=[[["symbol", f"s0\n{RUN}", True], 2, 5]]),
+        lambda d: d["graph"][0][2].__setitem__(1, f"x={RUN}"),
+        lambda d: d["graph"][1][4].update({f"a={RUN}, b": ["value", 1]}),
+        _rows_with_getattr("__class__"),
+        _rows_with_getattr("gi_frame"),
+        _call_of(["value", "x"]),
+        _call_of(["node", "x"]),
+    ],
+)
+def test_nothing_in_a_file_becomes_code(spoil):
+    file, spoiled = io.BytesIO(), io.BytesIO()
+    torch.export.save(of(lambda x: x + 1, torch.ones(2)), file)
+    content = torch.load(io.BytesIO(file.getvalue()))
+    spoil(content)
+    torch.save(content, spoiled)
+    with pytest.raises(RuntimeError, match="torch.export.load: the file has .* where there must be"):
+        torch.export.load(io.BytesIO(spoiled.getvalue()))
+
+
+def test_a_parameter_of_any_name_stays_a_name():
+    module = torch.nn.Module()
+    module.register_buffer('a"b\\', torch.ones(2))
+    graph = torch.fx.Graph()
+    graph.output(graph.get_attr('a"b\\'))
+    assert torch.fx.GraphModule(module, graph)().tolist() == [1, 1]
