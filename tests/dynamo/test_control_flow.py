@@ -154,6 +154,10 @@ def is_positive(n, *others):
         (lambda x: torch.while_loop(is_positive, lambda n: (n.sum(),), (x,)), "body_fn takes torch.float32 \\[1\\]"),
         (lambda x: torch.while_loop(lambda n: n, lambda n: (n + 1,), (x,)), "shares memory"),
         (lambda x: torch.while_loop(lambda n: n + 1, lambda n: (n + 1,), (x,)), "must return a boolean scalar tensor"),
+        (
+            lambda x: torch.while_loop(lambda n, x: x.sum() < 0, lambda n, x: (5, x + 1), (0, x)),
+            "body_fn returns the constant 5",
+        ),
     ],
 )
 def test_what_no_graph_can_hold_breaks_it(program, message):

@@ -183,6 +183,8 @@ def _check_carried(body: Subgraph, carried: list[Any], spec: Any) -> None:
     if body.spec != spec:
         _refuse_loop(f"body_fn must return a tuple that is nested as carried_inputs: {spec}, but gave {body.spec}")
     for before, after in zip(carried, body.results, strict=True):
+        if not isinstance(after, Node):  # it isn't the result where no round is run
+            _refuse_loop(f"body_fn returns the constant {after!r}; compute it of what is carried")
         old, new = (x.meta["val"] if isinstance(x, Node) else x for x in (before, after))
         if not (isinstance(old, TensorBase) and isinstance(new, TensorBase)):
             if isinstance(old, TensorBase) or isinstance(new, TensorBase) or not isinstance(new, (int, SymInt)):
