@@ -44,3 +44,11 @@ def test_q_and_gradients():
     torch.testing.assert_close(torch.compile(torch.geqrf, fullgraph=True)(a.detach()), torch.geqrf(a.detach()))
     with pytest.raises(RuntimeError, match="at least 2 dimensions"):
         torch.geqrf(torch.ones(2))
+
+
+def test_squares_may_leave_the_range_of_floats():
+    for size in (1e30, 1e-30):
+        a = torch.tensor([[size, 1.0], [size, 2.0]])
+        wanted = lapack.sgeqrf(a.numpy())
+        for mine, its in zip(torch.geqrf(a), wanted):
+            torch.testing.assert_close(mine, torch.from_numpy(its), rtol=1e-5, atol=0)

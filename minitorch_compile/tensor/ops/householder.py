@@ -11,6 +11,7 @@ Source: G. Golub and C. Van Loan, "Matrix Computations", section 5.2; LAPACK's x
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from minitorch_compile.tensor.dispatch.declare import composite
@@ -63,7 +64,9 @@ def _reflection(x: Any) -> tuple[Any, Any, Any]:
     first = real(alpha) if x.dtype.is_complex else alpha
     if x.dtype.is_complex:
         lies_there = lies_there & (imag(alpha) == 0)
-    length = linalg_vector_norm(x, 2, -1, True)
+    largest = linalg_vector_norm(x, math.inf, -1, True)
+    scale = where((largest > 0) & (largest < math.inf), largest, 1).detach()  # squares may leave the range of floats
+    length = linalg_vector_norm(x / scale, 2, -1, True) * scale
     beta = where(lies_there, first, where(first < 0, length, -length))
     divisor = where(lies_there, 1, beta)
     tau = where(lies_there, 0, (beta - alpha) / divisor)
