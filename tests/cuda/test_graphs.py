@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import pytest
@@ -113,6 +114,27 @@ def test_indices_are_checked_at_the_next_launch() -> None:
         g.replay()
     g.replay()
     assert found.tolist() == [2, 2]
+
+
+def test_another_threads_index_out_of_range_is_told_to_that_thread() -> None:
+    table, i = torch.arange(4.0, device="cuda"), torch.tensor([1, 9], device="cuda")
+    warmed(lambda: table[:2][torch.tensor([1, 0], device="cuda")])
+    told: list[str] = []
+
+    def look() -> None:
+        try:
+            table[i]
+        except IndexError as error:
+            told.append(str(error))
+
+    g, other = torch.cuda.CUDAGraph(), threading.Thread(target=look)
+    with torch.cuda.graph(g, capture_error_mode="thread_local"):
+        other.start()
+        other.join()
+        table + 1
+    g.replay()
+    g.replay()
+    assert len(told) == 1 and "9 is out of bounds" in told[0]
 
 
 def test_a_whole_training_step_of_plain_code_is_recorded() -> None:

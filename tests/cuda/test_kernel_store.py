@@ -82,12 +82,12 @@ def test_a_damaged_entry_is_made_again(folder: Path, damage: bytes) -> None:
 
 
 def test_another_gpu_or_another_compiler_finds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    def key(capability: tuple[int, int] = (9, 0), parameters: tuple[str, ...] = ("float32",)) -> str:
-        return kernel_store.key_of(TEXT, parameters, capability, 256)
+    def key(capability: tuple[int, int] = (9, 0), parameters: tuple[str, ...] = ("float32",), together: int = 0) -> str:
+        return kernel_store.key_of(TEXT, parameters, capability, 256, together)
 
-    keys = {key(), key((8, 0)), key(parameters=("float64",)), key(parameters=("float32", STATUS))}
+    keys = {key(), key((8, 0)), key(parameters=("float64",)), key(parameters=("float32", STATUS)), key(together=2)}
     monkeypatch.setattr(kernel_store, "environment", lambda: "another version")
-    assert len(keys | {key()}) == 5
+    assert len(keys | {key()}) == 6
 
 
 def test_a_launch_has_its_arguments_where_the_driver_reads_them() -> None:

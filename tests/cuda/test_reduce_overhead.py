@@ -172,8 +172,12 @@ def test_the_memory_of_recordings_goes_back_when_they_are_forgotten() -> None:
     compiled: Any = torch.compile(lambda x: (x + 1, (x * 2).sum()), mode="reduce-overhead")
     found = [compiled(x) for _ in range(3)]
     assert torch.cuda.memory_reserved() > before[1]
+    kept = found[2][0]
     del compiled, found
     torch.compiler.reset()
     gc.collect()
+    torch.cuda.empty_cache()
+    assert kept.tolist() == [2.0] * 1000  # a result that somebody has stays where it is
+    del kept
     torch.cuda.empty_cache()
     assert (torch.cuda.memory_allocated(), torch.cuda.memory_reserved()) == before

@@ -92,6 +92,21 @@ def test_vectors_of_all_kinds_of_elements(dtype: Any) -> None:
         same(operation, x)
 
 
+def test_what_belongs_to_a_column_is_there_before_the_way_down() -> None:
+    def centred(x: Any) -> Any:
+        scale = x[0].exp()
+        return (x - scale).sum(0), scale
+
+    x = torch.randn(6, 8)
+    for found, expected in zip(torch.compile(centred)(x.cuda()), centred(x), strict=True):
+        torch.testing.assert_close(found.cpu(), expected)
+
+
+def test_there_are_no_vectors_of_complex_numbers() -> None:
+    x = empty_fake((64, 100), dtype=torch.complex64)
+    assert "elements of" not in reasons(ops.mul, x, x)[0] and "columns of" not in reasons(ops.sum, x, (0,))[0]
+
+
 def test_numbers_at_the_edge() -> None:
     x = torch.tensor([AWKWARD * 3] * 3)
     for name in ("points", "divided", "rows", "columns"):

@@ -279,8 +279,9 @@ class Checked:
         self.block: DeviceBlock | None = None
 
     def __enter__(self) -> int:
-        recording = self.runtime.recordings.get(self.index)
-        if recording is not None:
+        runtime = self.runtime
+        recording = runtime.recordings.get(self.index)
+        if recording is not None and runtime.driver.is_capturing(runtime.current_stream(self.index)):  # by this thread
             if recording.check is None:
                 recording.check = HostStatus(self.runtime)
             return recording.check.address

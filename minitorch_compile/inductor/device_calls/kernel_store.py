@@ -58,9 +58,9 @@ def _version(package: str) -> str:
         return "none"
 
 
-def key_of(text: str, parameters: Sequence[str], capability: tuple[int, int], threads: int) -> str:
-    """What the machine code of a kernel is called."""
-    described = f"{environment()}\n{capability} {threads} {list(parameters)}\n{text}"
+def key_of(text: str, parameters: Sequence[str], capability: tuple[int, int], threads: int, together: int = 0) -> str:
+    """What the machine code of a kernel is called; `together`: blocks that a multiprocessor has room for."""
+    described = f"{environment()}\n{capability} {threads} {together} {list(parameters)}\n{text}"
     return hashlib.sha256(described.encode()).hexdigest()[:32]
 
 

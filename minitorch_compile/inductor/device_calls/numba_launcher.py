@@ -50,7 +50,7 @@ class NumbaLauncher:
             ptx = bounded(ptx_of(function, parameters, self.capability), threads, block.together)
             return entry_of(ptx).decode(), self.driver.machine_code(0, ptx)
 
-        key = kernel_store.key_of(text, parameters, self.capability, threads)
+        key = kernel_store.key_of(text, parameters, self.capability, threads, block.together)
         entry, code = kernel_store.kept(key, make)
         loaded = LoadedKernel(self.driver, code, entry.encode(), threads)
         return lambda blocks, reaches, numbers: PreparedLaunch(loaded, blocks, parameters, reaches, numbers)

@@ -34,16 +34,18 @@ OVERWRITTEN = (
 
 
 class RecordedBlock(DeviceBlock):
-    """Memory that a recording keeps. `check`: raises what went wrong on the device, when somebody waits for it."""
+    """Memory of a recording, which stays while somebody has a result there, be the recording gone. `check`: raises what
+    went wrong on the device, when somebody waits for it."""
 
-    __slots__ = ("check",)
+    __slots__ = ("check", "memory")
 
     def __init__(self, memory: DeviceBlock, check: Callable[[], None] | None) -> None:
         self.runtime, self.nbytes, self.device = memory.runtime, memory.nbytes, memory.device
         self.allocator, self.address, self.check = memory.allocator, memory.address, check
+        self.memory = memory
 
     def __del__(self) -> None:
-        """The recording keeps the memory."""
+        """The memory goes back when the recording doesn't need it either."""
 
     def read(self, start: int, count: int) -> np.ndarray:
         found = super().read(start, count)
@@ -69,4 +71,4 @@ class OverwrittenBlock(RecordedBlock):
         raise RuntimeError(OVERWRITTEN)
 
     def __del__(self) -> None:
-        """The recording keeps the memory."""
+        """As before."""

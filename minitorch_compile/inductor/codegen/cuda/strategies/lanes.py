@@ -60,10 +60,10 @@ def inner_accesses(group: Group) -> list[Access]:
 
 def width_along(group: Group, axis: Axis, internal: Iterable[Buffer] = ()) -> int:
     """How many elements a thread takes at once along an axis: as the widest access holds of the largest; 1 if most
-    accesses along it can't be whole."""
+    accesses along it can't be whole, and for complex numbers, which LLVM has no vectors of."""
     along = [a for a in inner_accesses(group) if a.buffer not in internal and steps_by_one(a.address, axis)]
     sizes = [access.buffer.dtype.itemsize for access in along]
-    if not sizes or max(sizes) > WIDEST // 2:
+    if not sizes or max(sizes) > WIDEST // 2 or any(access.buffer.dtype.is_complex for access in along):
         return 1
     width = min(WIDEST // max(sizes), MOST)
     return width if all(is_whole(access.address, axis, width) for access in along) else 1
