@@ -144,8 +144,11 @@ class ExportedProgram:
 
         NotImplementedError for a graph in which data decide sizes or branches.
         """
-        graph, signature = functional_graph(self.graph_module, self.graph_signature, decomp_table or {})
-        made = ExportedProgram(graph, signature, self.state_dict, self.constants, self.checks, self.call_spec.out_spec,
+        graph, signature, made_of_numbers = functional_graph(
+            self.graph_module, self.graph_signature, decomp_table or {}
+        )
+        constants = {**self.constants, **made_of_numbers}
+        made = ExportedProgram(graph, signature, self.state_dict, constants, self.checks, self.call_spec.out_spec,
                                self.example_inputs)  # fmt: skip
         made._is_functional = True
         return made

@@ -19,6 +19,7 @@ from minitorch_compile.export.dynamic_shapes import ExportError
 from minitorch_compile.export.exported_program import ExportedProgram
 from minitorch_compile.export.graph_signature import InputKind
 from minitorch_compile.nn import Module
+from minitorch_compile.tensor import Tensor
 
 
 def export(
@@ -37,7 +38,8 @@ def export(
         dimension to Dim, Dim.AUTO or Dim.DYNAMIC, or a tuple of these; nested as the argument is. Without it, sizes are
         those of the example. Which sizes a program turned out to be for is checked at each call.
     strict: both are done in the same way here, from bytecode.
-    Unsupported where the tracer can't follow, UserError for `dynamic_shapes` that don't fit.
+    Unsupported where the tracer can't follow, UserError for `dynamic_shapes` that don't fit, ValueError for arguments
+    that are no tensors, numbers, texts or None.
     """
     if not isinstance(mod, Module):
         raise ValueError(f"Expected `mod` to be an instance of `torch.nn.Module`, got {type(mod)}.")
@@ -45,6 +47,13 @@ def export(
         raise ExportError(f"Expecting `args` to be a tuple of example positional inputs, got {type(args)}")
     if preserve_module_call_signature:
         raise NotImplementedError("export: preserve_module_call_signature is for unflatten(), which is not offered")
+    for leaf in pytree.tree_leaves((args, kwargs or {})):
+        if not isinstance(leaf, (Tensor, int, float, str, type(None))):
+            raise ValueError(
+                f"Unsupported input type {type(leaf)}. Export only supports pytree containers of basic types (Tensor,"
+                " int, float, ...) as input. To register a custom dataclass, use torch.export.register_dataclass. To"
+                " register a custom container type, use torch.utils._pytree.register_pytree_node."
+            )
     found = Capture(mod, args, kwargs or {}, dynamic_shapes)
     kept = {entry[2]: entry[3] for entry in found.lifted if entry[4] is False or entry[0] is InputKind.CONSTANT_TENSOR}
     return ExportedProgram(

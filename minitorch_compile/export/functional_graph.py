@@ -5,6 +5,7 @@ Source: `run_decompositions` in torch/export/exported_program.py.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -19,6 +20,7 @@ from minitorch_compile.export.graph_signature import (
     InputKind,
     InputSpec,
     OutputKind,
+    TensorArgument,
 )
 from minitorch_compile.fx import Graph, GraphModule, Node
 from minitorch_compile.symbolic import SymInt
@@ -59,8 +61,11 @@ def _know_sizes(tracer: OpTracer, node: Node) -> None:
 
 def functional_graph(
     module: GraphModule, signature: ExportGraphSignature, table: Mapping[Any, Callable[..., Any]]
-) -> tuple[Graph, ExportGraphSignature]:
-    """The graph and its signature. NotImplementedError where data decide sizes or branches."""
+) -> tuple[Graph, ExportGraphSignature, dict[str, Any]]:
+    """The graph, its signature, and tensors that the program made of numbers.
+
+    NotImplementedError where data decide sizes or branches.
+    """
     for node in module.graph.nodes:
         if "runs_plainly" in node.meta:
             raise NotImplementedError(
@@ -72,7 +77,7 @@ def functional_graph(
     for node in module.graph.find_nodes(op="placeholder"):
         value = node.meta["val"]
         if not isinstance(value, TensorBase):
-            tracer.graph.placeholder(node.name)
+            tracer.graph.placeholder(node.name).meta["val"] = value
             inputs.append(value)
             continue
         example = fake_like(value)
@@ -98,7 +103,26 @@ def functional_graph(
     results = made.graph.output_node().args[0]
     specs = [output_spec(node, CHANGED[spec.kind], _target(spec)) for (spec, _), node in zip(changed, results)]
     specs += [output_spec(result) for result in results[len(changed) :]]
-    return made.graph, ExportGraphSignature(signature.input_specs, specs)
+    input_specs, constants = _lifted(made, signature.input_specs)
+    return made.graph, ExportGraphSignature(input_specs, specs), constants
+
+
+def _lifted(made: GraphModule, specs: list[InputSpec]) -> tuple[list[InputSpec], dict[str, Any]]:
+    """The graph's own tensors become placeholders, before those of the caller's arguments."""
+    place = next((i for i, spec in enumerate(specs) if spec.kind is InputKind.USER_INPUT), len(specs))
+    first = list(made.graph.nodes)[place]
+    taken = {spec.target for spec in specs}
+    free = (name for name in map("lifted_tensor_{}".format, itertools.count()) if name not in taken)
+    added, constants = [], {}
+    for node, target in zip(made.graph.find_nodes(op="get_attr"), free):
+        with made.graph.inserting_before(first):
+            placeholder = made.graph.placeholder(f"c_{target}")
+        placeholder.meta["val"] = node.meta["val"]
+        node.replace_all_uses_with(placeholder)
+        made.graph.erase_node(node)
+        constants[target] = made.attributes[str(node.target)]
+        added.append(InputSpec(InputKind.CONSTANT_TENSOR, TensorArgument(placeholder.name), target))
+    return [*specs[:place], *added, *specs[place:]], constants
 
 
 def _target(spec: InputSpec) -> str:

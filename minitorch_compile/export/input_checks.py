@@ -67,12 +67,12 @@ class InputChecks:
         """A function of the leaves, with a line for each condition; AssertionError for what the program isn't for."""
         lines = [f"    if not ({text}): fail({text!r})" for text in self._conditions()]
         source = "\n".join([f"def check({', '.join(self.names)}):", *lines, "    return None", ""])
-        return function_from_source(source, "check", {"Tensor": Tensor, "fail": _fail})
+        return function_from_source(source, "check", {"Tensor": Tensor, "fail": _fail, "math": math})
 
     def _conditions(self) -> Iterator[str]:
         for name, seen in zip(self.names, self.seen, strict=True):
             if not isinstance(seen, list):
-                yield f"{name} == {seen!r}" if isinstance(seen, (int, float, str)) else f"{name} is {seen!r}"
+                yield _equality(name, seen)
                 continue
             yield f"isinstance({name}, Tensor)"
             yield f"{name}.dim() == {len(seen)}"
@@ -104,6 +104,13 @@ class InputChecks:
 
     def _text(self, size: Any) -> str:
         return text_of(size, self._bound_by.__getitem__) if isinstance(size, Expression) else str(size)
+
+
+def _equality(name: str, value: Any) -> str:
+    """That an argument has this value, a number, text or None."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"math.isnan({name})" if math.isnan(value) else f"{name} == {'-' * (value < 0)}math.inf"
+    return f"{name} == {value!r}" if isinstance(value, (int, float, str)) else f"{name} is {value!r}"
 
 
 def _fail(what: str) -> None:

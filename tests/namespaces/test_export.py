@@ -6,6 +6,7 @@ Signatures, errors and their texts as PyTorch 2.13's.
 from __future__ import annotations
 
 import io
+import math
 
 import pytest
 
@@ -212,6 +213,11 @@ def test_no_gradient_goes_through_what_runs_without_grad_mode():
             Unsupported,
             "data-dependent",
         ),
+        (
+            lambda: of(lambda x, y: x, torch.ones(2), torch.float32),
+            ValueError,
+            "Unsupported input type",
+        ),
         (lambda: Dim("a", min=3, max=2), AssertionError, "inconsistent min=3, max=2"),
         (lambda: 2 * Dim("a"), NotImplementedError, "use Dim.AUTO"),
         (lambda: torch.export.unflatten(exported()[1]), NotImplementedError, "no submodules"),
@@ -280,3 +286,19 @@ def test_a_parameter_of_any_name_stays_a_name():
     graph = torch.fx.Graph()
     graph.output(graph.get_attr('a"b\\'))
     assert torch.fx.GraphModule(module, graph)().tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("made", ["decomposed", "decomposed, from a file"])
+def test_tensors_made_of_numbers_and_arguments_that_are_numbers(made):
+    def double(x, numbers):
+        return x[torch.tensor([1, 0])] * numbers[0] + torch.tensor(3.0) * numbers[1]
+
+    given = torch.arange(2.0), (math.inf, True)
+    program = of(double, *given).run_decompositions()
+    program = from_file(program) if "file" in made else program
+    assert program.graph_signature.lifted_tensor_constants == ("lifted_tensor_0", "lifted_tensor_1")
+    torch.testing.assert_close(program.module()(*given), double(*given), equal_nan=True)
+    with pytest.raises(AssertionError, match="Guard failed: y_0 == math.inf"):
+        program.module()(given[0], (math.nan, True))
+    program = of(double, given[0], (math.nan, 2)).run_decompositions()
+    assert program.module()(given[0], (math.nan, 2)).isnan().all()
