@@ -313,6 +313,7 @@ def test_tensors_made_of_elements_are_in_the_graph(program, backend) -> None:
     [
         lambda x: torch.full((2,), x.sum()),
         lambda x: torch.full((2,), fill_value=x.sum().long(), dtype=torch.float32),
+        lambda x: torch.full(size=(2,), fill_value=x.sum()),
         lambda x: x * (x.sum() > 0).item(),
         lambda x: x * ((x.sum().item() > 0) + 2),
         lambda x: x * max(x.sum().item(), 2),

@@ -95,7 +95,8 @@ def _with_number(tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) ->
 
     PyTorch says the same in `torch/_dynamo/variables/torch.py`.
     """
-    fill = (args[1] if len(args) > 1 else kwargs.get("fill_value", args[0])).realize()
+    given = args[1] if len(args) > 1 else kwargs.get("fill_value")
+    fill = given.realize() if given is not None else None
     number = tracer.output.item_of(fill) if isinstance(fill, TensorVariable) else None
     if number is None:
         return args, kwargs
