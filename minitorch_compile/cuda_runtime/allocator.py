@@ -91,7 +91,12 @@ class CachingAllocator:
             while freed:
                 address = freed.popleft()
                 block = self._allocated.get(address) if hands_on else None
-                if block and block.requested == nbytes and block.stream == stream and not block.used_by:
+                if (
+                    block
+                    and block.requested == nbytes
+                    and block.stream == stream
+                    and not (block.used_by or block.pool.is_private)
+                ):
                     # The last result made room for the next, as in most loops: it is the same block.
                     self.statistics.handed_on(block.pool.name, block.size, nbytes)
                     return address

@@ -116,6 +116,18 @@ def test_indices_are_checked_at_the_next_launch() -> None:
     assert found.tolist() == [2, 2]
 
 
+def test_memory_of_a_recording_is_handed_to_nobody_else() -> None:
+    x, side, g = torch.ones(100, device="cuda"), torch.cuda.Stream(), torch.cuda.CUDAGraph()
+    warmed(lambda: x + 1)
+    with torch.cuda.graph(g, stream=side):
+        y = x + 1
+    with torch.cuda.stream(side):
+        del y
+        z = torch.full((100,), 7.0, device="cuda")
+        g.replay()
+        assert z.tolist() == [7.0] * 100
+
+
 def test_another_threads_index_out_of_range_is_told_to_that_thread() -> None:
     table, i = torch.arange(4.0, device="cuda"), torch.tensor([1, 9], device="cuda")
     warmed(lambda: table[:2][torch.tensor([1, 0], device="cuda")])

@@ -113,6 +113,7 @@ def test_numbers_at_the_edge() -> None:
         same(OPERATIONS[name], x)
     divisors = torch.tensor(AWKWARD)[:, None]
     same(lambda x: x / divisors.to(x.device), torch.tensor([AWKWARD] * 8), 1e-6)
+    assert torch.signbit(torch.full((512,), -0.0).cuda() / 3).all()
 
 
 def test_nothing_is_done_for_nothing() -> None:

@@ -89,7 +89,7 @@ def mended_quotient(x, scale, divisor, reciprocal):
     quotient = number * reciprocal
     left = cuda.fma(-quotient, divisor, number)
     mended = cuda.fma(left, reciprocal, quotient)
-    return mended if mended == mended else quotient  # an infinite one leaves nothing over
+    return mended if abs(mended) > 0 else quotient  # an infinite one leaves nothing over, nor has a sum -0.0's sign
 
 
 @cuda.jit(device=True)
