@@ -1388,7 +1388,7 @@ def logcumsumexp(input: Tensor, dim: _int, *, out: Any = None) -> Tensor:
     """log(cumsum(exp(x))) along `dim`, without leaving the range of floats."""
 
 def logdet(input: Tensor) -> Any:
-    """The logarithm of the determinant of each square matrix: NaN where that is negative."""
+    """The logarithm of the determinant of each square matrix: NaN where that is negative, unless it is complex."""
 
 def logical_and(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """Where both are not 0."""

@@ -151,6 +151,8 @@ REFUSED = {
     "softmax": lambda z: z.softmax(0),
     "median": torch.median,
     "topk": lambda z: z.topk(1),
+    "cummax": lambda z: z.cummax(0),
+    "mode": torch.mode,
     "isposinf": torch.isposinf,
     "deg2rad": torch.deg2rad,
     "logcumsumexp": lambda z: z.logcumsumexp(0),
@@ -186,6 +188,7 @@ DIFFERENTIABLE = {name: getattr(torch, name) for name in FUNCTIONS.split()} | {
     "solve": lambda z: torch.linalg.solve(z[:, :2], z[:, 2]),
     "det": lambda z: torch.det(z[:, :2]),
     "slogdet": lambda z: list(torch.linalg.slogdet(z[:, :2])),
+    "logdet": lambda z: torch.logdet(z[:, :2]),
     "norm": lambda z: torch.linalg.vector_norm(z, 3),
     "singular values": lambda z: torch.linalg.svdvals(z),
     "pinv": lambda z: torch.linalg.pinv(z),
@@ -209,6 +212,11 @@ def test_gradients_are_those_of_the_parts(name):
     parts = torch.tensor(np.stack([Z.real, Z.imag], -1), requires_grad=True)
     assert gradcheck(of_parts, parts)
     assert gradgradcheck(of_parts, parts)
+
+
+def test_logdet_keeps_the_angle():
+    z = torch.tensor(Z)[:, :2]
+    torch.testing.assert_close(torch.logdet(z), torch.det(z).log())
 
 
 def test_the_gradient_is_the_direction_of_ascent():

@@ -36,7 +36,7 @@ from minitorch_compile.tensor.ops.matrix_kernels import (
     linalg_matrix_exp,
 )
 from minitorch_compile.tensor.ops.norms import linalg_matrix_norm
-from minitorch_compile.tensor.ops.pointwise import abs, where
+from minitorch_compile.tensor.ops.pointwise import abs, log, where
 from minitorch_compile.tensor.ops.reduction import amax, sum
 from minitorch_compile.tensor.ops.reshaping import reshape
 from minitorch_compile.tensor.ops.scan import cumprod
@@ -183,12 +183,14 @@ def slogdet(input: Tensor) -> Any:
 
 @composite(methods=True)
 def logdet(input: Tensor) -> Any:
-    """The logarithm of the determinant of each square matrix: NaN where that is negative.
+    """The logarithm of the determinant of each square matrix: NaN where that is negative, unless it is complex.
 
     >>> torch.logdet(torch.tensor([[2.0, 0.0], [0.0, 3.0]]))
     tensor(1.7918)
     """
     sign, logarithm = _linalg_slogdet(input)
+    if input.dtype.is_complex:
+        return log(sign) + logarithm
     return where(sign == -1, full((), math.nan, input.dtype), logarithm)
 
 

@@ -76,6 +76,7 @@ def _median_rule(input: TensorBase, dim: int, ignore_nan: bool) -> TensorBase:
 
 @mode_index.shape_rule
 def _mode_rule(input: TensorBase, dim: int) -> TensorBase:
+    complex_support.refuse_complex("mode", input.dtype)
     return _one_of_each_rule("mode", input, dim)
 
 

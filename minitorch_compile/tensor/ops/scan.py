@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from minitorch_compile.tensor.dispatch import complex_support
 from minitorch_compile.tensor.dispatch.declare import composite, kernel_op
 from minitorch_compile.tensor.dispatch.op import Array, Scalar, Tensor
 from minitorch_compile.tensor.dispatch.stored_only import refuse_stored
@@ -98,6 +99,7 @@ def running_extreme_indices(input: Array, dim: int, largest: bool) -> Array:
 
 @running_extreme_indices.shape_rule
 def _running_extreme_rule(input: TensorBase, dim: int, largest: bool) -> TensorBase:
+    complex_support.refuse_complex("cummax" if largest else "cummin", input.dtype)
     wrap_dim(dim, len(input.sizes))
     return empty_fake(input.sizes, None, int64)
 

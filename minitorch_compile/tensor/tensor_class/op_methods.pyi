@@ -804,7 +804,7 @@ class OpMethods:
         """log(cumsum(exp(x))) along `dim`, without leaving the range of floats."""
 
     def logdet(self) -> Any:
-        """The logarithm of the determinant of each square matrix: NaN where that is negative."""
+        """The logarithm of the determinant of each square matrix: NaN where that is negative, unless it is complex."""
 
     def logical_and(self, other: Tensor | _Number) -> Tensor:
         """Where both are not 0."""
