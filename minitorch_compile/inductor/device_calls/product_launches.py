@@ -54,10 +54,10 @@ class Factor:
 
 
 def layout(view: StridedView) -> Factor | None:
-    """How a factor lies, if a copy of 16 bytes can begin at each of its lines."""
+    """How a factor lies, if a copy of 16 bytes can begin at each of its lines when it can at the first."""
     found, each = matrix_layout(view), CHUNK // view.buffer.dtype.itemsize
     apart = view.strides[0] if len(view.sizes) == 3 and view.sizes[0] > 1 else 0
-    if found is None or any(number % each for number in (view.offset, found[1], apart)):
+    if found is None or any(number % each for number in (found[1], apart)):
         return None
     return Factor(*found, apart)
 
@@ -131,7 +131,7 @@ class OnAlignedFactors:
         self, launch: Launch, factors: Sequence[StridedView], libraries: Libraries, result: Buffer | None = None
     ) -> None:
         self.launch, self.libraries, self.result = launch, libraries, result
-        self.nbytes = [view.buffer.nbytes for view in factors]
+        self.nbytes = [spanned(view) * view.buffer.dtype.itemsize for view in factors]
         self.offsets = [view.offset * view.buffer.dtype.itemsize for view in factors]
 
     def __call__(self, addresses: Sequence[int], stream: StreamHandle, given: Sequence[Any] = ()) -> None:
@@ -152,10 +152,10 @@ class OnAlignedFactors:
             moved.append(allocator.allocate(nbytes, stream))
             return moved[-1]
 
-        for number, (address, nbytes, offset) in enumerate(zip(factors, self.nbytes, self.offsets)):
+        for number, (address, nbytes) in enumerate(zip(factors, self.nbytes)):
             if address % CHUNK:
                 factors[number] = place(nbytes)
-                copy(factors[number], address, nbytes - offset, stream)
+                copy(factors[number], address, nbytes, stream)
         target = others[0] if self.result is not None and others[0] % WORD else 0
         try:
             if self.result is not None and target:
@@ -166,6 +166,11 @@ class OnAlignedFactors:
         finally:
             for address in moved:
                 allocator.free(address)  # whoever gets it works in the same stream, or waits
+
+
+def spanned(view: StridedView) -> int:
+    """How many elements lie from the first of a view to its last."""
+    return 1 + sum((size - 1) * step for size, step in zip(view.sizes, view.strides))
 
 
 def tensor_core_product(
