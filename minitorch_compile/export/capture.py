@@ -31,6 +31,7 @@ from minitorch_compile.export.graph_signature import (
     TensorArgument,
 )
 from minitorch_compile.export.input_checks import InputChecks
+from minitorch_compile.export.module_state import ModuleState
 from minitorch_compile.fx import Graph, GraphModule, Node
 from minitorch_compile.nn import Module
 from minitorch_compile.random import fork_rng
@@ -66,6 +67,7 @@ class Capture:
         compiled = optimize(module, self._backend, fullgraph=True, dynamic=False)
         positional, named = pytree.tree_unflatten(self.leaves, self.in_spec)
         before = [(x, x._version, _copied(x)) for _, _, _, x, _ in self.lifted]
+        state = ModuleState(module)
         try:
             with fork_rng():
                 result = compiled(*positional, **named)
@@ -74,6 +76,7 @@ class Capture:
                 f"Constraints violated! {error}\nUse Dim.AUTO or Dim.STATIC for this dimension."
             ) from None
         finally:
+            self.assigned = state.restored()
             with no_grad():
                 for tensor, version, values in before:
                     if tensor._version != version:
@@ -114,6 +117,8 @@ class Capture:
                 known[node] = self._size_node(users, example)
         returned = self.graph.graph_copy(self.captured.graph, known)
         results = [self._result(x, returned or (), places) for x in self.results]
+        for buffer, replacement in self.assigned:
+            self._write_to(state[id(buffer)], self._result(replacement, returned or (), places))
         self.graph.output(tuple(results)).meta["val"] = tuple(
             x.meta.get("val") if isinstance(x, Node) else x for x in results
         )
@@ -122,6 +127,16 @@ class Capture:
             if not node.users:
                 self.graph.erase_node(node)
         self._read_sizes(users)
+
+    def _write_to(self, buffer: Node, value: Node) -> None:
+        """A buffer that the program replaces is written to."""
+        old, new = buffer.meta["val"], value.meta["val"]
+        if (old.dtype, len(old.sizes)) != (new.dtype, len(new.sizes)):
+            raise ExportError(
+                f"torch.export: the buffer {buffer.name} is replaced by a tensor of another kind, {new.dtype}"
+                f" {list(new.sizes)}; it must stay {old.dtype} {list(old.sizes)}"
+            )
+        self.graph.call_method("copy_", (buffer, value)).meta["val"] = old
 
     def _placeholder(self, name: str, example: Any, value: Any) -> Node:
         node = self.graph.placeholder(name)

@@ -302,3 +302,30 @@ def test_tensors_made_of_numbers_and_arguments_that_are_numbers(made):
         program.module()(given[0], (math.nan, True))
     program = of(double, given[0], (math.nan, 2)).run_decompositions()
     assert program.module()(given[0], (math.nan, 2)).isnan().all()
+
+
+class Counting(torch.nn.Module):
+    """Replaces a buffer, and changes attributes that are none."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("count", torch.zeros(1))
+        self.calls, self.seen = 0, []
+
+    def forward(self, x):
+        self.count = self.count + 1
+        self.calls += 1
+        self.seen.append(x)
+        return x + self.count
+
+
+@pytest.mark.parametrize("made", ["as captured", "decomposed", "from a file"])
+def test_a_buffer_that_is_replaced_is_written_to_and_the_module_stays(made):
+    module = Counting()
+    program = export(module, (torch.zeros(1),))
+    assert (module.count.item(), module.calls, module.seen) == (0, 0, [])
+    program = {"decomposed": program.run_decompositions, "from a file": lambda: from_file(program)}.get(
+        made, lambda: program
+    )()
+    runs = program.module()
+    assert [runs(torch.zeros(1)).item(), runs(torch.zeros(1)).item(), runs.count.item()] == [1, 2, 2]
