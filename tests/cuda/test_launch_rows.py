@@ -11,10 +11,15 @@ import numpy as np
 import minitorch_compile as torch
 from minitorch_compile.cuda_runtime.driver import StreamHandle
 from minitorch_compile.cuda_runtime.fake_driver import FakeDriver
+from minitorch_compile.inductor.device_calls.call_memory import written_at_once
 from minitorch_compile.inductor.device_calls.device_call import DeviceCall
 from minitorch_compile.inductor.device_calls.launch_row import LaunchRow
 from minitorch_compile.inductor.device_calls.launcher import SIZE, array_of
 from minitorch_compile.inductor.device_calls.prepared_launch import LoadedKernel, PreparedLaunch
+from minitorch_compile.inductor.ir.buffer import Buffer
+from minitorch_compile.inductor.ir.extern_call import ExternCall, whole
+from minitorch_compile.inductor.ir.loops import LoopGraph
+from minitorch_compile.inductor.schedule.scheduler import schedule
 
 FLOATS = np.dtype(np.float32)
 
@@ -90,3 +95,11 @@ def test_a_whole_step_writes_parameters_where_they_are(monkeypatch: Any) -> None
     losses = [step(x).item() for _ in range(3)]
     assert losses == [30, -53, -177.5] and w.data_ptr() == place
     assert "copies" not in names[-1]
+
+
+def test_only_calls_that_write_to_any_address_write_into_inputs() -> None:
+    x, p, made = (Buffer.contiguous(name, (4, 4), torch.float32) for name in ("x", "p", "made"))
+    for kernel, count in (("mm", 1), ("cudnn_convolution", 0)):  # which is told of addresses that 16 divides
+        call = ExternCall(kernel, [whole(x), whole(x)], [made])
+        graph = LoopGraph([x, p], [call], [whole(made)], written_back={made: p})
+        assert len(written_at_once(schedule(graph))) == count

@@ -23,12 +23,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from minitorch_compile.inductor.ir.buffer import Buffer
+from minitorch_compile.inductor.ir.extern_call import ExternCall
 from minitorch_compile.inductor.ir.iteration import count
 from minitorch_compile.inductor.schedule.group import Group
 from minitorch_compile.inductor.schedule.memory_plan import Life, assign_offsets, overwrites_safely
 from minitorch_compile.inductor.schedule.schedule import Schedule, reads_of
 
 ALIGNMENT = 512  # of every buffer, as of the allocator's blocks
+ANYWHERE = ("mm", "bmm")  # calls that write to any address; others want one that 16 divides, as an input's needn't be
 
 
 class Places(NamedTuple):
@@ -65,7 +67,9 @@ def written_at_once(schedule: Schedule) -> dict[Buffer, Buffer]:
         if len(writers) != 1 or target in found.values() or any(reader > writers[0] for reader in readers):
             continue
         step: Any = schedule.steps[writers[0]]
-        if isinstance(step, Group) and not step.is_fusible:
+        if (isinstance(step, Group) and not step.is_fusible) or (
+            isinstance(step, ExternCall) and step.kernel not in ANYWHERE
+        ):
             continue
         if writers[0] not in readers or (isinstance(step, Group) and _one_thread_each(step, result, target)):
             found[result] = target
