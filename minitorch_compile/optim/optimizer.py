@@ -182,8 +182,21 @@ class Optimizer(OptimizerHooks):
                 if not is_compiling() and any(p.grad.is_sparse_layout for p in params):
                     params = step_sparse(self, group, params)
                 if params:
+                    if not is_compiling():
+                        self._check_recording(group, params[0])
                     self.update(group, params)
         return loss
+
+    def _check_recording(self, group: Group, p: Tensor) -> None:
+        """RuntimeError for a step whose numbers change from one to the next, but would be recorded as they are now."""
+        block = p.storage.block
+        if block is None or group.get("capturable", True) or not block.allocator.is_recording:
+            return
+        if block.runtime.driver.is_capturing(block.runtime.current_stream(block.index)):
+            raise RuntimeError(
+                f"Attempting CUDA graph capture of step() for an instance of {type(self).__name__} but param_groups'"
+                " capturable is False."
+            )
 
     def update(self, group: Group, params: list[Tensor]) -> None:
         """Steps the parameters of one group, all of which have gradients."""

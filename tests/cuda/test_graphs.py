@@ -149,6 +149,24 @@ def test_another_threads_index_out_of_range_is_told_to_that_thread() -> None:
     assert len(told) == 1 and "9 is out of bounds" in told[0]
 
 
+def test_a_step_that_counts_is_recorded_if_it_is_capturable() -> None:
+    def stepped(capturable: bool, recorded: bool) -> Any:
+        w = nn.Parameter(torch.ones(3, device="cuda"))
+        w.grad = torch.ones_like(w)
+        adam, g = torch.optim.Adam([w], lr=0.1, capturable=capturable), torch.cuda.CUDAGraph()
+        adam.step()
+        if recorded:
+            with torch.cuda.graph(g):
+                adam.step()
+        for _ in range(3):
+            g.replay() if recorded else adam.step()
+        return w.detach().cpu()
+
+    torch.testing.assert_close(stepped(True, True), stepped(False, False))
+    with pytest.raises(RuntimeError, match="capture of step.. for an instance of Adam but .* capturable is False"):
+        stepped(False, True)
+
+
 def test_a_whole_training_step_of_plain_code_is_recorded() -> None:
     def trained(records: bool) -> list[float]:
         torch.manual_seed(0)
