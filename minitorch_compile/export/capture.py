@@ -14,11 +14,12 @@ from the tensor that has it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from minitorch_compile import pytree
 from minitorch_compile.dynamo import optimize
+from minitorch_compile.dynamo.guards.source import ElementsSource, ItemSource, LocalSource
 from minitorch_compile.export.dynamic_shapes import Dim, ExportError, mark, wishes_of
 from minitorch_compile.export.graph_signature import (
     Argument,
@@ -36,7 +37,7 @@ from minitorch_compile.fx import Graph, GraphModule, Node
 from minitorch_compile.nn import Module
 from minitorch_compile.random import fork_rng
 from minitorch_compile.symbolic import ConstraintViolationError, Expression, Range, Relation, ShapeEnv, Symbol, SymInt
-from minitorch_compile.tensor import Tensor, fake_like, no_grad
+from minitorch_compile.tensor import Tensor, empty_fake, fake_like, no_grad
 
 Lifted = list[tuple[InputKind, str, str, Any, bool | None]]  # kind, placeholder, name in the module, tensor, persistent
 
@@ -98,6 +99,7 @@ class Capture:
         """The graph anew, with placeholders in PyTorch's order, and its signature."""
         old = self.captured.graph.find_nodes(op="placeholder")
         read = {id(x): example for x, example in zip(self.inputs, self.examples) if isinstance(x, Tensor)}
+        read.update(self._known_by_sizes(old, read))
         self._lift_constants()
         specs = []
         state: dict[int, Node] = {}
@@ -155,6 +157,24 @@ class Capture:
                 names[f"c_{target}"] = None
                 self.lifted.append((InputKind.CONSTANT_TENSOR, f"c_{target}", target, value, None))
 
+    def _known_by_sizes(self, placeholders: Sequence[Node], read: Mapping[int, Any]) -> dict[int, Any]:
+        """Fakes of the arguments that the graph reads nothing but sizes of."""
+        made: dict[int, Any] = {}
+        for node, size in zip(placeholders, self.examples):
+            source = node.meta.get("source")
+            if not isinstance(size, SymInt) or not isinstance(source, ItemSource):
+                continue
+            sizes_of = source.origin
+            if not isinstance(sizes_of, ElementsSource) or sizes_of.attribute != "sizes":
+                continue
+            for name, leaf in zip(self.names, self.leaves):
+                if isinstance(leaf, Tensor) and id(leaf) not in read and sizes_of.origin == LocalSource(name):
+                    fake = made.get(id(leaf), leaf)
+                    sizes: list[Any] = [size if dim == source.key else known for dim, known in enumerate(fake.sizes)]
+                    made[id(leaf)] = empty_fake(sizes, dtype=leaf.dtype)
+                    made[id(leaf)].requires_grad = leaf.requires_grad
+        return made
+
     def _size_node(self, users: list[Node], size: SymInt) -> Node:
         symbol = size.expression.only_symbol
         for node in users:
@@ -163,7 +183,10 @@ class Capture:
                     made = self.graph.call_method("size", (node, dim))
                     made.meta["val"] = found
                     return made
-        raise ExportError(f"torch.export: the size {size} is no size of an argument's; pass a tensor that has it")
+        raise ExportError(
+            f"torch.export: {size} is the size of a tensor of which the program uses nothing else; pass that tensor as"
+            " an argument of its own, not in a list or dict"
+        )
 
     def _result(self, value: Any, returned: Any, places: dict[int, Node]) -> Any:
         if isinstance(value, Tensor):
@@ -180,7 +203,7 @@ class Capture:
 
     def _read_sizes(self, users: list[Node]) -> None:
         """Which sizes the graph is for: of each argument those that it may have, and what must hold for all."""
-        found = (size.env for x in self.examples for size in getattr(x, "sizes", ()) if isinstance(size, SymInt))
+        found = (size.env for x in self.examples for size in (*getattr(x, "sizes", ()), x) if isinstance(size, SymInt))
         env = next(found, None) or ShapeEnv()
         self.sizes = [
             [_simplified(size, env) for size in node.meta["val"].sizes] if isinstance(leaf, Tensor) else leaf

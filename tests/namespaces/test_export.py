@@ -329,3 +329,13 @@ def test_a_buffer_that_is_replaced_is_written_to_and_the_module_stays(made):
     )()
     runs = program.module()
     assert [runs(torch.zeros(1)).item(), runs(torch.zeros(1)).item(), runs.count.item()] == [1, 2, 2]
+
+
+def test_an_argument_of_which_only_the_size_is_used():
+    program = of(lambda x, y: x[: y.shape[0] // 2], torch.ones(7), torch.ones(8), shapes=({0: Dim("n")}, {0: Dim("m")}))
+    for made in (program, from_file(program), program.run_decompositions()):
+        assert made.module()(torch.ones(9), torch.ones(6)).shape == (3,)
+    program = of(lambda x: torch.ones(x.shape[0], x.shape[1]), torch.ones(4, 3), shapes=({0: Dim("n", max=9)},))
+    assert program.module()(torch.ones(7, 3)).shape == (7, 3)
+    with pytest.raises(AssertionError, match="Guard failed"):
+        program.module()(torch.ones(10, 3))
