@@ -12,11 +12,12 @@ Source: torch/utils/_pytree.py, for the format: protocol 1.
 
 from __future__ import annotations
 
-import importlib
 import json
+import sys
 from collections import OrderedDict, defaultdict, deque, namedtuple
 from enum import Enum
 from functools import reduce
+from types import ModuleType
 from typing import Any
 
 from minitorch_compile.pytree.containers import (
@@ -113,11 +114,20 @@ def _enum_as_json(value: object) -> dict[str, Any]:
     raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")
 
 
+def _imported(module: str) -> ModuleType:
+    """The module, which a text may only name: to import it would run its code."""
+    if module not in sys.modules:
+        raise ModuleNotFoundError(
+            f"treespec_loads: the text names the module {module!r}; import that first", name=module
+        )
+    return sys.modules[module]
+
+
 def _enum_from_json(written: dict[str, Any]) -> Any:
     if "__enum__" not in written:
         return written
     module, _, name = written["fqn"].partition(":")
-    cls = reduce(getattr, name.split("."), importlib.import_module(module))
+    cls = reduce(getattr, name.split("."), _imported(module))
     if not (isinstance(cls, type) and issubclass(cls, Enum)):
         raise TypeError(f"treespec_loads: {written['fqn']} is no Enum")
     return cls[written["name"]]
@@ -144,7 +154,7 @@ def _defaultdict_serialize(context: Context) -> dict[str, Any]:
 
 
 def _defaultdict_deserialize(written: dict[str, Any]) -> Context:
-    factory = getattr(importlib.import_module(written["default_factory_module"]), written["default_factory_name"])
+    factory = getattr(_imported(written["default_factory_module"]), written["default_factory_name"])
     if not isinstance(factory, type):
         raise TypeError(f"treespec_loads: a defaultdict's factory is to be a class, but is {factory!r}")
     return [factory, written["dict_context"]]

@@ -110,3 +110,9 @@ def test_built_in_tuples_with_names_are_leaves():
     now = time.gmtime()
     assert pytree.is_structseq(now) and pytree.is_structseq(type(now)) and not pytree.is_structseq(Pair)
     assert tree_leaves(now) == [now]
+
+
+def test_a_text_imports_no_module() -> None:
+    text = treespec_dumps(tree_structure(defaultdict(list, a=1))).replace("builtins", "antigravity")
+    with pytest.raises(ModuleNotFoundError, match="names the module 'antigravity'; import that first"):
+        treespec_loads(text)
