@@ -22,21 +22,16 @@ Timed = Callable[[], object]
 
 def host_time(torch: Any, run: Timed, calls: int = 20, rounds: int = 15) -> float:
     """Microseconds of the host for a call: the median over rounds, each of a few calls into an empty queue."""
-    for _ in range(5):
-        run()
-    found = []
-    for _ in range(rounds):
-        torch.cuda.synchronize()
-        start = time.perf_counter()
-        for _ in range(calls):
-            run()
-        found.append((time.perf_counter() - start) / calls)
-    torch.cuda.synchronize()
-    return 1e6 * statistics.median(found)
+    return median_time(torch, run, calls, rounds, lambda: None)
 
 
 def whole_time(torch: Any, run: Timed, calls: int = 50, rounds: int = 9) -> float:
     """Microseconds for a call, what it does on the GPU included."""
+    return median_time(torch, run, calls, rounds, torch.cuda.synchronize)
+
+
+def median_time(torch: Any, run: Timed, calls: int, rounds: int, end: Timed) -> float:
+    """Microseconds for a call: the median over rounds, each of which begins with an idle GPU and ends with `end()`."""
     for _ in range(10):
         run()
     found = []
@@ -45,8 +40,9 @@ def whole_time(torch: Any, run: Timed, calls: int = 50, rounds: int = 9) -> floa
         start = time.perf_counter()
         for _ in range(calls):
             run()
-        torch.cuda.synchronize()
+        end()
         found.append((time.perf_counter() - start) / calls)
+    torch.cuda.synchronize()
     return 1e6 * statistics.median(found)
 
 
