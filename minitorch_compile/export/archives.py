@@ -80,7 +80,9 @@ def save(
         found = type(ep).__name__
         raise TypeError(f"The 'ep' parameter must be an instance of 'ExportedProgram', got '{found}' instead.")
     if extra_files or opset_version:
-        raise NotImplementedError("torch.export.save: extra_files and opset_version are not offered")
+        raise NotImplementedError(
+            "torch.export.save: extra_files and opset_version are not offered; save what goes along by torch.save"
+        )
     specs = ep.graph_signature
     looks, hints = _looks(ep.graph)
     serialization.save(
@@ -109,7 +111,9 @@ def save(
 def load(f: Any, *, extra_files: dict[str, Any] | None = None, expected_opset_version: Any = None) -> ExportedProgram:
     """Reads what `save` wrote. RuntimeError for another file, or one that names what isn't to be called."""
     if extra_files or expected_opset_version:
-        raise NotImplementedError("torch.export.load: extra_files and expected_opset_version are not offered")
+        raise NotImplementedError(
+            "torch.export.load: extra_files and expected_opset_version are not offered; leave them out"
+        )
     read = serialization.load(f)
     if not isinstance(read, dict) or read.get("format") != FORMAT:
         raise RuntimeError(

@@ -46,7 +46,9 @@ def export(
     if not isinstance(args, tuple):
         raise ExportError(f"Expecting `args` to be a tuple of example positional inputs, got {type(args)}")
     if preserve_module_call_signature:
-        raise NotImplementedError("export: preserve_module_call_signature is for unflatten(), which is not offered")
+        raise NotImplementedError(
+            "export: preserve_module_call_signature is for unflatten(), which is not offered; leave it out"
+        )
     for leaf in pytree.tree_leaves((args, kwargs or {})):
         if not isinstance(leaf, (Tensor, int, float, str, type(None))):
             raise ValueError(
