@@ -122,13 +122,13 @@ class SDPAParams:
 def can_use_cudnn_attention(params: SDPAParams, debug: bool = False) -> bool:
     """Whether cuDNN's kernel, which makes no score matrix, computes attention of these."""
     query, key, value = params.query, params.key, params.value
-    block = query.storage.block
-    if block is None or params.attn_mask is not None or params.dropout:
+    if query.device.type != "cuda" or params.attn_mask is not None or params.dropout:
         return False
     if any(x.device != query.device for x in (key, value)):
         return False
     shares_heads = params.enable_gqa or query.shape[:-2] == key.shape[:-2]
-    return shares_heads and bool(block.attends(query, key, value, params.is_causal, query.shape[-1] ** -0.5))
+    how = params.is_causal, query.shape[-1] ** -0.5
+    return shares_heads and accelerators["cuda"].attends((query, key, value), *how)
 
 
 can_use_flash_attention = can_use_cudnn_attention

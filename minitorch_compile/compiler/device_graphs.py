@@ -75,12 +75,15 @@ class DeviceInductor(Inductor):
     def __init__(self, like: Inductor, where: Device) -> None:
         from minitorch_compile.compiler.eager_kernels import kernels_of
         from minitorch_compile.cuda.runtime import required
+        from minitorch_compile.inductor.device_calls.attention_rules import decompositions_in_graphs
         from minitorch_compile.inductor.device_calls.device_graph import DeviceGraphs
 
         self.target, self.pass_options, self.options = like.target, like.pass_options, like.options
         self.where = where
         runtime: Runtime = required()
-        self.graphs = DeviceGraphs(kernels_of(runtime), where)
+        kernels = kernels_of(runtime)
+        self.graphs = DeviceGraphs(kernels, where)
+        self.attention = decompositions_in_graphs(kernels.libraries)
 
     def before_autograd(self, graph: GraphModule) -> GraphModule:
         stage("differentiating")
@@ -88,7 +91,7 @@ class DeviceInductor(Inductor):
 
     def decompose(self, graph: GraphModule) -> GraphModule:
         stage("decomposing")
-        return decompose(graph, keep=stays_whole)
+        return decompose(graph, keep=stays_whole, decompositions=self.attention)
 
     def compile_forward(self, graph: GraphModule, example_inputs: list[Any]) -> Compiled:
         return with_fallbacks(self.post_grad(graph), example_inputs, self.compile_prims, self.graphs)

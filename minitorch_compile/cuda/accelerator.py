@@ -88,6 +88,11 @@ class CudaAccelerator:
             return run_on_host(op, bound, where)
         return runtime.required().made_kernels().make(op, bound, where)
 
+    def attends(self, tensors: Sequence[TensorBase], is_causal: bool, scale: float) -> bool:
+        """Also of tensors without data, which a program is traced on."""
+        found = runtime.find() if runtime.kernel_makers else None
+        return found is not None and bool(found.made_kernels().attends(tensors, is_causal, scale))
+
 
 def _numbered(where: Device, number: int) -> StreamHandle:
     """The stream that other libraries mean by a number: 1 is the default stream."""

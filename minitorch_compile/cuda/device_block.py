@@ -45,11 +45,6 @@ class DeviceBlock:
         """Steps many parameters on this device by one kernel; `optim/fused.py` says what a row is."""
         self.runtime.made_kernels().optimizers.run(rule, rows, numbers)
 
-    def attends(self, query: Any, key: Any, value: Any, is_causal: bool, scale: float) -> bool:
-        """Whether the device computes attention of these without a score matrix."""
-        kernels = self.runtime.made_kernels()
-        return kernels is not None and bool(kernels.attends(query, key, value, is_causal, scale))
-
     @property
     def index(self) -> int:
         """The number of its device."""

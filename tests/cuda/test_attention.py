@@ -68,6 +68,26 @@ def test_attention_and_its_gradients_are_the_cpus(name: str, gpus: Runtime) -> N
     assert [call for call, _ in library.ran] == ["sdpa", "sdpa_backward"] and not gpus.kernels.reasons
 
 
+def test_a_compiled_program_has_no_scores_either(gpus: Runtime) -> None:
+    library = use(gpus)
+    x, found = randn(2, 4, 3 * 16).half(), []
+
+    def program(x: Any, mask: Any = None) -> Any:
+        q, k, v = (rows.view(2, 4, 2, 8).transpose(1, 2) for rows in (x * 2).split(16, 2))
+        return attend(q, k, v, mask, is_causal=mask is None).transpose(1, 2).reshape(2, 4, 16) * 3
+
+    for leaf, run in ((x.float(), program), (x.cuda(), torch.compile(program))):
+        leaf.requires_grad_()
+        out = run(leaf)
+        found.append((out, *torch.autograd.grad((out * out).sum(), leaf)))
+    for expected, made in zip(*found, strict=True):
+        assert torch.allclose(made.float().cpu(), expected, 1e-2, 1e-2 * expected.abs().max().item())
+    assert [call for call, _ in library.ran] == ["sdpa", "sdpa_backward"] and not gpus.kernels.reasons
+    mask = torch.ones(4, 4, dtype=torch.bool).tril()
+    masked = torch.compile(program)(x.cuda(), mask.cuda())
+    assert torch.allclose(masked.detach().float().cpu(), found[0][0], 1e-2, 1e-2) and len(library.ran) == 2
+
+
 def test_the_result_lies_as_the_query_does(gpus: Runtime) -> None:
     use(gpus)
     x = heads_of_rows(2, 4, 2, 8).half().cuda()

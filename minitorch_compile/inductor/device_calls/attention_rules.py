@@ -33,6 +33,7 @@ from minitorch_compile.inductor.lowering.shape import reindexed, within
 from minitorch_compile.inductor.lowering.stored_views import contiguous_view, stored_view
 from minitorch_compile.inductor.lowering.table import Rule
 from minitorch_compile.prims.decomposition_table import Rule as Decomposition
+from minitorch_compile.prims.decomposition_table import rule_of
 from minitorch_compile.prims.decompositions.attention import AS_PRIMS
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.dispatch.op import Op
@@ -58,9 +59,12 @@ def is_ours(libraries: Libraries, attention: Attention) -> bool:
 
 def is_fused(libraries: Libraries, tensors: Sequence[TensorBase], is_causal: bool, scale: float) -> bool:
     """Whether cuDNN computes the attention of query, key and value, which lie on a device, and its gradient if one is
-    wanted. Who asks the same again is told from memory."""
-    looks = [(x.dtype, x.sizes, x.strides, x.storage.flips, x.storage.block.allocator) for x in tensors]
-    wanted = any(x._requires_grad for x in tensors)
+    wanted, or may be: of tensors without data, on which a program is traced. Who asks the same again is told from
+    memory."""
+    looks = [(x.dtype, x.sizes, x.strides, x.storage.flips, x.device) for x in tensors]
+    wanted = any(x._requires_grad or x.is_fake for x in tensors)
+    if any(type(number) is not int for x in tensors for number in (*x.sizes, *x.strides)):
+        return False  # sizes that are known only when the program runs
     switches = settings.deterministic, backends.cudnn.enabled, backends.cuda.attention_switches.enabled
     key = *looks, is_causal, scale, wanted, *switches
     answer = libraries.answers.get(key)
@@ -93,13 +97,23 @@ def as_rows(sizes: Sequence[int], strides: Sequence[int]) -> Layout:
 
 
 def decompositions_of(libraries: Libraries, op: Op, bound: Sequence[Any]) -> Mapping[Op, Decomposition] | None:
-    """What keeps an op of attention whole, if cuDNN computes it."""
-    if op not in AS_PRIMS:
-        return None
+    """What keeps an op of attention whole, if there is a kernel for this call of it."""
+    return AS_PRIMS if op in AS_PRIMS and _is_fused_call(libraries, op, bound) else None
+
+
+def decompositions_in_graphs(libraries: Libraries) -> dict[Op, Decomposition]:
+    """The same for the calls of a graph: each becomes the prim, or what it is without one."""
+
+    def rule_for(op: Op) -> Decomposition:
+        return lambda *bound: (AS_PRIMS[op] if _is_fused_call(libraries, op, bound) else rule_of(op))(*bound)
+
+    return {op: rule_for(op) for op in AS_PRIMS}
+
+
+def _is_fused_call(libraries: Libraries, op: Op, bound: Sequence[Any]) -> bool:
     backward = op is ops.flash_attention_backward
     tensors, (mask, is_causal, scale) = bound[backward : 3 + backward], bound[6:9] if backward else bound[3:6]
-    fused = mask is None and is_fused(libraries, tensors, is_causal, scale)
-    return AS_PRIMS if fused else None
+    return mask is None and is_fused(libraries, tensors, is_causal, scale)
 
 
 def attention_rules(libraries: Libraries) -> dict[str, Rule]:

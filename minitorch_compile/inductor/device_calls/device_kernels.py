@@ -163,9 +163,9 @@ class DeviceKernels:
             self.note(op, str(error))
             return None
 
-    def attends(self, query: TensorBase, key: TensorBase, value: TensorBase, is_causal: bool, scale: float) -> bool:
-        """Whether a library computes attention without a score matrix."""
-        return is_fused(self.libraries, (query, key, value), is_causal, scale)
+    def attends(self, tensors: Sequence[TensorBase], is_causal: bool, scale: float) -> bool:
+        """Whether attention is computed without a score matrix."""
+        return is_fused(self.libraries, tensors, is_causal, scale)
 
     def copy(self, target: TensorBase, source: TensorBase) -> bool:
         """Writes the elements of a tensor into the memory of another on its device; False if no kernel can."""

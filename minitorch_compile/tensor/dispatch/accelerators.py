@@ -65,6 +65,10 @@ class Accelerator(Protocol):
     def make(self, op: Op, bound: Sequence[Any], where: Device) -> Any:
         """A new tensor on a device, by an op that makes one of no other."""
 
+    def attends(self, tensors: Sequence[TensorBase], is_causal: bool, scale: float) -> bool:
+        """Whether a device computes attention of query, key and value, which lie on it or will, without a score
+        matrix."""
+
 
 accelerators: dict[str, Accelerator] = {}
 in_use: set[str] = set()  # those that have run an op: while there are none, no call need ask for one like it

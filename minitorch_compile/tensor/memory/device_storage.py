@@ -61,9 +61,6 @@ class Block(Protocol):
     def used_on(self, stream: Any) -> None:
         """A stream other than the one it was made on works with it."""
 
-    def attends(self, query: Any, key: Any, value: Any, is_causal: bool, scale: float) -> bool:
-        """Whether the device computes attention of these tensors of it without a score matrix."""
-
     def run_again(self, op: Any, bound: Sequence[Any]) -> Any:
         """The results of a call like one that was run here before, without asking anything else; None if there was
         none."""

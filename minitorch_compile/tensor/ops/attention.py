@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from minitorch_compile.tensor.dispatch.accelerators import accelerators
 from minitorch_compile.tensor.dispatch.declare import composite
 from minitorch_compile.tensor.dispatch.dispatch import stacks
 from minitorch_compile.tensor.dispatch.op import Tensor
@@ -71,13 +72,15 @@ def scaled_dot_product_attention(
 
 
 def _is_fused(query: Any, key: Any, value: Any, is_causal: bool, scale: float, shares_heads: bool) -> bool:
-    """Whether the device that all three lie on computes this without a score matrix."""
-    if query.device is CPU or stacks.transforms:
+    """Whether the device that all three lie on, or will when the program runs that is traced, computes this without a
+    score matrix."""
+    if query.device is CPU or query.device.type not in accelerators or stacks.transforms:
         return False
-    on_device = all(x.device == query.device and x.storage.block is not None for x in (query, key, value))
-    if not on_device or (not shares_heads and query.sizes[:-2] != key.sizes[:-2]) or len(query.sizes) != 4:
+    if len(query.sizes) != 4 or any(x.device != query.device for x in (key, value)):
         return False
-    return bool(query.storage.block.attends(query, key, value, is_causal, scale))
+    if not shares_heads and query.sizes[:-2] != key.sizes[:-2]:
+        return False
+    return accelerators[query.device.type].attends((query, key, value), is_causal, scale)
 
 
 def _keeps_layout(query: Any, key: Any, value: Any, mask: Any, dropout_p: float) -> bool:
