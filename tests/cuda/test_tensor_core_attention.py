@@ -14,6 +14,7 @@ from minitorch_compile.cuda_simulator import simulate
 from minitorch_compile.generated_source import function_from_source
 from minitorch_compile.inductor.device_calls.device_kernels import DeviceKernels
 from minitorch_compile.inductor.device_calls.flash_attention import AttentionKernel
+from minitorch_compile.inductor.device_calls.flash_attention_backward import GradientKernel
 from minitorch_compile.inductor.device_calls.launcher import HEADER
 from minitorch_compile.nn.attention import SDPBackend, sdpa_kernel
 
@@ -39,6 +40,42 @@ def test_a_kernel_hits_no_bank_twice_and_keeps_the_logarithms(dim: int, warps: i
     assert run.counts is not None and run.counts.total.bank_conflicts == 0
 
 
+@pytest.mark.parametrize("dim, warps, span, shared", [(16, 2, 32, 1), (64, 1, 16, 2), (128, 1, 16, 1)])
+def test_the_kernels_of_gradients_hit_no_bank_twice_either(dim: int, warps: int, span: int, shared: int) -> None:
+    """Causal, with more keys than queries, some of which nobody sees; shared heads have sums over all."""
+    rows, places = 16 * warps + 2, 32 * warps + 5
+    random = np.random.default_rng(dim)
+    q, grad = (random.standard_normal((shared, rows, dim)).astype(np.float16) for _ in range(2))
+    k, v = (random.standard_normal((places, dim)).astype(np.float16) for _ in range(2))
+    scale, (wide_q, wide_k, wide_v, wide_grad) = 1 / math.sqrt(dim), (x.astype(float) for x in (q, k, v, grad))
+    scores = np.where(np.tri(rows, places, dtype=bool), wide_q @ wide_k.T * scale, -np.inf)
+    logs = np.log(np.exp(scores).sum(-1, keepdims=True))
+    weights = np.exp(scores - logs)
+    out = (weights @ wide_v).astype(np.float16)
+    by_scores = weights * (wide_grad @ wide_v.T - (wide_grad * out).sum(-1, keepdims=True)) * scale
+    expected = (
+        by_scores @ wide_k,
+        (by_scores.swapaxes(1, 2) @ wide_q).sum(0),
+        (weights.swapaxes(1, 2) @ wide_grad).sum(0),
+    )
+
+    found = [np.full(x.shape, np.nan, np.float16) for x in expected]
+    between = logs.astype(np.float32).reshape(-1), np.full(shared * rows, np.nan, np.float32)
+    sizes = map(np.int64, (1, shared, 1, rows, places, 1, 0, rows * dim, dim, *(0, 0, dim) * 2))
+    numbers = *sizes, np.float32(scale * math.log2(math.e)), np.float32(scale)
+    bits = lambda *arrays: [x.view(np.uint16).reshape(-1) for x in arrays]
+    for of_keys, pointers in (
+        (False, [*bits(q, grad, k, v, out), *between, *bits(found[0])]),
+        (True, [*bits(k, v, q, grad), *between, *bits(*found[1:])]),
+    ):
+        kernel = GradientKernel(dim, "float16", warps, span, of_keys)
+        function = function_from_source(HEADER.format(threads=32 * warps) + kernel.text, kernel.name, {})
+        run = simulate(function, counts=True)[2, 32 * warps](*pointers, *numbers)
+        assert run.counts is not None and run.counts.total.bank_conflicts == 0
+    for made, meant in zip(found, expected, strict=True):
+        np.testing.assert_allclose(made, meant, atol=2e-3 * math.sqrt(shared))
+
+
 def heads_of_rows(rows: int, heads: int, width: int, element: Any) -> Any:
     """Rows of all heads side by side, as projections make them."""
     return torch.randn(2, rows, heads * width).to(element).view(2, rows, heads, width).transpose(1, 2)
@@ -52,13 +89,20 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_attention_is_the_cpus(name: str, gpus: Runtime) -> None:
+def test_attention_and_its_gradients_are_the_cpus(name: str, gpus: Runtime) -> None:
     make, how = CASES[name]
-    tensors = make()
-    found = attend(*(x.cuda() for x in tensors), **how)
-    expected = attend(*(x.float() for x in tensors), **how)
-    np.testing.assert_allclose(found.cpu().float().numpy(), expected.numpy(), atol=2e-2)
-    assert any("flash_attention" in text for text in gpus.kernels.compiled) and not gpus.kernels.reasons
+    tensors, found = make(), []
+    weights = torch.randn(tensors[0].shape)
+    for move in (lambda x: x.float(), lambda x: x.cuda()):
+        leaves = [move(x).detach().requires_grad_() for x in tensors]
+        out = attend(*leaves, **how)
+        found.append([out.detach(), *torch.autograd.grad((out * move(weights.to(out.dtype))).sum(), leaves)])
+    for expected, made in zip(*found, strict=True):
+        assert made.is_cuda and made.dtype is tensors[0].dtype
+        np.testing.assert_allclose(made.cpu().float().numpy(), expected.numpy(), atol=2e-2)
+    for kernel in ("flash_attention_", "by_queries", "by_keys"):
+        assert any(kernel in text for text in gpus.kernels.compiled)
+    assert not gpus.kernels.reasons
 
 
 def scored(gpus: Runtime, q: Any, k: Any, v: Any, **how: Any) -> bool:
@@ -71,8 +115,6 @@ def scored(gpus: Runtime, q: Any, k: Any, v: Any, **how: Any) -> bool:
 def test_what_there_is_no_kernel_for_has_scores(gpus: Runtime) -> None:
     x = torch.randn(1, 2, 8, 16).half().cuda()
     assert not scored(gpus, x, x, x)
-    y = x.detach().requires_grad_()
-    assert scored(gpus, y, y, y)  # there is none backwards
     assert scored(gpus, x[..., :8], x[..., :8], x[..., :8])
     assert scored(gpus, x, x, x, attn_mask=torch.ones(8, 8, dtype=torch.bool, device="cuda"))
     with sdpa_kernel(SDPBackend.MATH):

@@ -1,4 +1,4 @@
-"""Attention by a kernel of ours as a launch: which there is one for, and what it is called with.
+"""Attention and its gradients by kernels of ours as launches: which there are some for, and what they are called with.
 
 >>> from minitorch_compile.cuda_runtime.cudnn_attention import row_major
 >>> rows = row_major((2, 8, 1024, 64))
@@ -15,7 +15,9 @@ import math
 from collections.abc import Callable, Sequence
 
 from minitorch_compile.cuda_runtime.cudnn_attention import Attention
+from minitorch_compile.cuda_runtime.driver import StreamHandle
 from minitorch_compile.inductor.device_calls.flash_attention import AttentionKernel
+from minitorch_compile.inductor.device_calls.flash_attention_backward import GradientKernel
 from minitorch_compile.inductor.device_calls.launcher import Kernel, Launch, Launcher, memory_dtype
 from minitorch_compile.inductor.device_calls.libraries import Libraries
 from minitorch_compile.inductor.device_calls.product_launches import OnAlignedFactors
@@ -26,19 +28,29 @@ Compile = Callable[[str, str, Sequence[str]], Kernel]
 CALL = "tensor_core_attention"
 DIMS = (16, 32, 64, 128)
 KEYS = {16: 64, 32: 64, 64: 64, 128: 32}  # of a tile: two of keys and two of values have room in shared memory
+# Of a tile that rows of queries, or of keys, are multiplied with for the gradients: more would not stay in registers.
+SPANS = {False: {16: 64, 32: 64, 64: 64, 128: 32}, True: {16: 32, 32: 32, 64: 32, 128: 16}}
 SIMULATED_KEYS = 16
+# What the kernel of queries' gradients, which comes first, is given, and that of keys' and values'.
+PASSED = {
+    False: ("query", "grad", "key", "value", "out", "logs", "deltas", "by_query"),
+    True: ("key", "value", "query", "grad", "logs", "deltas", "by_key", "by_value"),
+}
 
 
 def has_attention_kernel(attention: Attention) -> bool:
-    """Whether the template computes this: forward, and heads of one of the sizes it unrolls."""
+    """Whether the templates compute this: heads of one of the sizes that they unroll."""
     q, k, v = attention.query.sizes, attention.key.sizes, attention.value.sizes
     fits = attention.element in ELEMENTS and q[3] in DIMS and q[3] == k[3] == v[3]
-    return fits and not attention.backward and attention.scale > 0 and 0 not in (*q, *k)
+    return fits and attention.scale > 0 and 0 not in (*q, *k)
 
 
 def attention_launch(call: ExternCall, launcher: Launcher, libraries: Libraries, compile: Compile) -> Launch:
-    """A function of the addresses of query, key, value, result and logarithms, and of a stream."""
+    """A function of the addresses of query, key, value, result and logarithms, and of a stream; or of what
+    `gradients_launch` says."""
     (attention,) = call.parameters
+    if attention.backward:
+        return gradients_launch(call, launcher, libraries, compile)
     q, k, v = attention.query, attention.key, attention.value
     warps = launcher.threads // 32
     keys = KEYS[q.sizes[3]] if warps > 1 else SIMULATED_KEYS
@@ -53,3 +65,33 @@ def attention_launch(call: ExternCall, launcher: Launcher, libraries: Libraries,
     numbers = [*sizes, *strides, attention.scale * math.log2(math.e)]
     launch = compiled(max(1, min(blocks, launcher.most_blocks)), reaches, numbers)
     return OnAlignedFactors(launch, call.inputs, libraries, call.outputs[0])
+
+
+def gradients_launch(call: ExternCall, launcher: Launcher, libraries: Libraries, compile: Compile) -> Launch:
+    """A function of the addresses of the result's gradient, query, key, value, result, logarithms, of the three
+    gradients, and of memory for a number for each query; and of a stream."""
+    (attention,) = call.parameters
+    q, k, v = attention.query, attention.key, attention.value
+    batch, heads, rows, dim = q.sizes
+    warps = launcher.threads // 32
+    strides = [step for layout in (q, k, v) for step in layout.strides[:3]]
+    sizes = [batch, heads, k.sizes[1], rows, k.sizes[2], int(attention.is_causal), *strides]
+    numbers = [*sizes, attention.scale * math.log2(math.e), attention.scale]
+    names = ("grad", "query", "key", "value", "out", "logs", "by_query", "by_key", "by_value", "deltas")
+    buffers = dict(zip(names, [*(view.buffer for view in call.inputs), *call.outputs], strict=True))
+    launches = []
+    for of_keys, used in PASSED.items():
+        span = SPANS[of_keys][dim] if warps > 1 else SIMULATED_KEYS
+        kernel = GradientKernel(dim, attention.element, warps, span, of_keys)
+        matrices, lines = (k.sizes[1], k.sizes[2]) if of_keys else (heads, rows)
+        blocks = batch * matrices * -(-lines // kernel.rows)
+        reaches = [(buffers[name].length, memory_dtype(buffers[name].dtype)) for name in used]
+        compiled = compile(kernel.text, kernel.name, kernel.parameters)
+        launches.append((compiled(max(1, min(blocks, launcher.most_blocks)), reaches, numbers), used))
+
+    def launch(addresses: Sequence[int], stream: StreamHandle) -> None:
+        known = dict(zip(names, addresses))
+        for run, used in launches:
+            run([known[name] for name in used], stream)
+
+    return OnAlignedFactors(launch, call.inputs, libraries)

@@ -1,5 +1,5 @@
 """Attention as a call of cuDNN, forward and backward, without a score matrix: for floats of two bytes, without a mask.
-Where cuDNN isn't, and no gradient is wanted, a kernel of ours computes it (`flash_attention.py`).
+Where cuDNN isn't, kernels of ours compute both (`flash_attention.py`, `flash_attention_backward.py`).
 
 `scaled_dot_product_attention` asks a device whether it computes attention so (`is_fused`), and is then one op, whose
 meaning is `tensor/ops/flash_attention.py`. Of a row cuDNN keeps one number, log(sum(exp(score))), where the op has two
@@ -83,7 +83,7 @@ def _is_fused(libraries: Libraries, tensors: Sequence[TensorBase], is_causal: bo
     attention = Attention(query.dtype.name, q, k, v, bool(is_causal), float(scale))
     library = attention_library(libraries)
     if library is None:
-        return not wanted and is_ours(libraries, attention)
+        return is_ours(libraries, attention)
     stream = libraries.runtime.current_stream(libraries.runtime.index_of(query.device))
     return computes_attention(library, attention, settings.deterministic, stream, wanted)
 
@@ -127,8 +127,7 @@ def attention_rules(libraries: Libraries) -> dict[str, Rule]:
             graph.new_buffer(attention.out.sizes, query.dtype),
             graph.new_buffer(attention.statistics.sizes, float32),
         ]
-        call = CALL if attention_library(libraries) is not None else attention_launches.CALL
-        out, statistics = graph.extern(call, views, outputs, attention)
+        out, statistics = graph.extern(_call(libraries), views, outputs, attention)
         return out, _normalizers(statistics)
 
     def backward(graph: GraphLowering, *arguments: Any) -> tuple[TensorBox, ...]:
@@ -137,9 +136,16 @@ def attention_rules(libraries: Libraries) -> dict[str, Rule]:
         attention = _attention(libraries, query, views, is_causal, scale, backward=True)
         others = [contiguous_view(graph, x) for x in (grad, out, _logarithms(normalizers))]
         made = [graph.new_buffer(x.sizes, query.dtype) for x in (query, key, value)]
-        return tuple(graph.extern(CALL, [others[0], *views, *others[1:]], made, attention))
+        call = _call(libraries)
+        if call != CALL:
+            made.append(graph.new_buffer(attention.statistics.sizes, float32))  # from its first kernel to its second
+        return tuple(graph.extern(call, [others[0], *views, *others[1:]], made, attention)[:3])
 
     return {prims.flash_attention.name: forward, prims.flash_attention_backward.name: backward}
+
+
+def _call(libraries: Libraries) -> str:
+    return CALL if attention_library(libraries) is not None else attention_launches.CALL
 
 
 def _attention(

@@ -67,9 +67,9 @@ def {name}({parameters}, scale):
         v_start = item * v_batch + head_of_keys * v_head
 {prepare}
         end = int32(min(places, top + {rows})) if causal else int32(places)
-        limit, limit8 = int32(places - 1), int32(places - 1)
+        limit, limit8, shown = int32(places - 1), int32(places - 1), int32(places)
         if causal:
-            limit, limit8 = min(limit, row), min(limit, int32(row + 8))
+            limit, limit8, shown = min(limit, row), min(limit, int32(row + 8)), int32(min(places, top + 16 * warp))
         best, best8 = minus_infinity, minus_infinity
         total, total8 = float32(0), float32(0)
 {zeros}
@@ -87,7 +87,7 @@ def {name}({parameters}, scale):
                 at_k, at_v = int32(k_place + going), int32(v_place + going)
                 going = int32({two_stages} - going)
 {scores}
-                if first + {keys} > min(limit, int32(top + 16 * warp)):
+                if first + {keys} > shown:
                     place = int32(first + pair)
 {mask}
                 new, new8 = {largest}

@@ -1,0 +1,358 @@
+"""The gradients of attention on tensor cores, without a matrix of scores: the template of two kernels (Dao, 2023).
+
+From the logarithm of each row's sum, any block of the weights P can be made again. With G the gradient of the result,
+
+    P = exp(scale Q K' - logarithms)                      by V:  P' G
+    D = P * (G V' - deltas)                               by Q:  scale D K
+    deltas[i] = G[i] . out[i]                             by K:  scale D' Q
+
+so both kernels do the same, one for rows of queries, the other, with everything transposed, for rows of keys. A block
+of threads has some rows, 16 for each warp, whose two factors stay in registers (`x` and `y`); those of the other side
+come by in tiles, through shared memory (`u` and `w`), the next tile while this one is worked on.
+
+                   x   y   u   w    sums of a row
+    for queries    Q   G   K   V    by Q                  it makes the deltas, too, which the other kernel reads
+    for keys       K   V   Q   G    by K and by V         a row goes over all heads that share it
+
+    for each tile:    S = x u'     T = y w'               mma along the heads' numbers
+                      P = 2^(S - logarithm)               base 2: log2(e) is part of the scale
+                      D = P * (T - delta)
+                      sums += D u, sums of V += P w       mma along the tile: P and D are in registers as it wants them
+
+Nothing is added up by atomic operations, so that the gradients are the same each time. P and D are rounded to floats of
+two bytes, sums are float32: an element of a gradient has an error of about 2**-9 (bfloat16) or 2**-12 (float16) of the
+sum of its terms' sizes.
+
+>>> kernel = GradientKernel(dim=64, element="bfloat16", warps=8, span=32, of_keys=True)
+>>> kernel.name, kernel.rows, kernel.words * 4
+('flash_attention_by_keys_64_bfloat16', 128, 16384)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from minitorch_compile.inductor.device_calls.launcher import SIZE
+from minitorch_compile.inductor.device_calls.tensor_core_product import (
+    CHUNK,
+    ELEMENTS,
+    IMPORTS,
+    Side,
+    Strip,
+    bounds,
+    indented,
+)
+
+SIZES = (
+    *("batch", "heads", "groups", "queries", "places", "causal"),
+    *(f"{name}_{step}" for name in "qkv" for step in ("batch", "head", "row")),
+)
+LOG2_E = 1.4426950408889634
+
+# `turns`: tiles of the other side, of all heads that share the rows, one after the other. While the one that begins at
+# line `first` of `head` is worked on, that at `next` of `head_of_next` is copied.
+TEXT = """\
+def {name}({parameters}, scale, factor):
+    words = cuda.shared.array({words}, int32)
+    thread = cuda.threadIdx.x
+    lane, warp = int32(thread & 31), int32(thread >> 5)
+    group, pair = int32(lane >> 2), int32(2 * (lane & 3))
+    for_scores = int32({for_scores})
+    for_sums = int32({for_sums})
+    down = int32(({lines} + {rows} - 1) // {rows})
+    sharing = tensor_cores.quotient(int32(heads), int32(groups))
+    nothing = (float32(0), float32(0), float32(0), float32(0))
+    minus_infinity = float32(-inf)
+    for tile in range(cuda.blockIdx.x, int32(batch * {matrices}) * down, cuda.gridDim.x):
+        matrix = tensor_cores.quotient(tile, down)
+        item = tensor_cores.quotient(matrix, int32({matrices}))
+        part = int32(matrix - item * {matrices})
+        top = int32((down - 1 - (tile - matrix * down)) * {rows})
+        row = int32(top + 16 * warp + group)
+        low = row < {lines}
+        high = row + 8 < {lines}
+{starts}
+{held}
+{zeros}
+{prepare}
+        coming, going, first = int32(0), int32(0), int32(0)
+        next, head_of_next = begin, head
+        for turn in range(-1, turns):
+            if turn >= 0:
+                tensor_cores.cp_async_wait_0()
+                cuda.syncthreads()
+            if turn + 1 < turns:
+{copy}
+                coming = int32({stage_words} - coming)
+            tensor_cores.cp_async_commit()
+            if turn >= 0:
+                at_u, at_w = int32(for_scores + going), int32(for_scores + going + {strip_words})
+{numbers}
+{scores}
+{mask}
+{weights}
+                at_u, at_w = int32(for_sums + going), int32(for_sums + going + {strip_words})
+                going = int32({stage_words} - going)
+{sums}
+            first, head = next, head_of_next
+            next = int32(next + {span})
+            if next >= end:
+                next, head_of_next = begin, int32(head_of_next + 1)
+{store}
+        cuda.syncthreads()
+
+
+{name}.launch_bounds = {bounds}
+"""
+
+# Where the two kinds of kernel differ.
+STARTS = {
+    False: """\
+head, end, begin = part, int32(places), int32(0)
+head_of_keys = tensor_cores.quotient(head, sharing)
+limit, limit8, bare = int32(places - 1), int32(places - 1), int32(places)
+if causal:
+    end = int32(min(places, top + {rows}))
+    limit, limit8, bare = min(limit, row), min(limit, int32(row + 8)), int32(min(places, top + 16 * warp))
+turns = int32((end + {span} - 1) // {span})
+x_start = item * q_batch + head * q_head + row * q_row + pair
+y_start = (matrix * queries + row) * {dim} + pair
+x_row, y_row = q_row, int64({dim})
+""",
+    True: """\
+head, end, begin = int32(part * sharing), int32(queries), int32(0)
+least, least8, bare = int32(0), int32(0), int32(0)
+if causal:
+    begin = int32(top // {span} * {span})
+    least, least8, bare = row, int32(row + 8), int32(top + 16 * warp + 15)
+turns = int32(max(int32(0), end - begin) + {span} - 1) // {span} * sharing
+x_start = item * k_batch + part * k_head + row * k_row + pair
+y_start = item * v_batch + part * v_head + row * v_row + pair
+x_row, y_row = k_row, v_row
+""",
+}
+
+
+@dataclass
+class GradientKernel:
+    """The text of a kernel for heads of `dim` numbers; a block has `warps`, a tile of the other side `span` lines."""
+
+    dim: int
+    element: str
+    warps: int
+    span: int
+    of_keys: bool
+
+    @property
+    def name(self) -> str:
+        return f"flash_attention_by_{'keys' if self.of_keys else 'queries'}_{self.dim}_{self.element}"
+
+    @property
+    def rows(self) -> int:
+        return 16 * self.warps
+
+    @property
+    def pointers(self) -> dict[str, str]:
+        """Names and kinds of what lies in memory, in the order of its parameters: what is read, what is written."""
+        words = ["x", "y", "u", "w"] if self.of_keys else ["x", "y", "u", "w", "out"]
+        numbers, made = ["logs", "deltas"], ["x_out", "y_out"] if self.of_keys else ["x_out"]
+        return {**dict.fromkeys(words, "uint16"), **dict.fromkeys(numbers, "float32"), **dict.fromkeys(made, "uint16")}
+
+    @property
+    def parameters(self) -> list[str]:
+        """The kinds of the kernel's parameters. `scale` is that of the scores, times log2(e), `factor` without."""
+        return [*self.pointers.values(), *[SIZE] * len(SIZES), "=float32", "=float32"]
+
+    def along(self, name: str) -> Strip:
+        """A tile as a factor that is multiplied along the heads' numbers: a line for each key, or query."""
+        return Strip(name, self.span, Side(True), ELEMENTS[self.element][0], self.dim)
+
+    def across(self, name: str) -> Strip:
+        """The same tile, multiplied along its lines."""
+        return Strip(name, self.dim, Side(False), ELEMENTS[self.element][0], self.span)
+
+    @property
+    def words(self) -> int:
+        return 4 * self.along("u").words
+
+    @property
+    def blocks(self) -> range:
+        """The blocks of 8 columns of a tile's scores."""
+        return range(self.span // 8)
+
+    @property
+    def text(self) -> str:
+        _, mma, pack = ELEMENTS[self.element]
+        numbers = {"rows": self.rows, "span": self.span, "dim": self.dim}
+        made = ("x", "y") if self.of_keys else ("x",)
+        parts = {
+            **numbers,
+            **{"name": self.name, "parameters": ", ".join([*self.pointers, *SIZES]), "words": self.words},
+            **{"lines": "places" if self.of_keys else "queries", "matrices": "groups" if self.of_keys else "heads"},
+            **{"for_scores": self.along("u").place("0", False), "for_sums": self.across("u").place("0", True)},
+            **{"strip_words": self.words // 4, "stage_words": self.words // 2},
+            "bounds": bounds(32 * self.warps, 1),
+            "starts": indented(STARTS[self.of_keys].format(**numbers).splitlines(), 2),
+            "held": indented([*self.held()], 2),
+            "zeros": indented([f"{name}s{n} = nothing" for name in made for n in range(self.dim // 8)], 2),
+            "prepare": indented([*self.prepare()], 2),
+            "copy": indented([*self.copy()], 4),
+            "numbers": indented([*self.numbers()], 4),
+            "scores": indented([*self.products("s", "u", "x", mma), *self.products("t", "w", "y", mma)], 4),
+            "mask": indented([*self.mask()], 4),
+            "weights": indented([*self.weights()], 4),
+            "sums": indented([*self.sums(mma, pack)], 4),
+            "store": indented([line for name in made for line in self.store(name, pack)], 2),
+        }
+        return IMPORTS + TEXT.format(**parts)
+
+    def fragments(self, name: str, row: str, place: str) -> Iterator[str]:
+        """Rows as first factors, from global memory."""
+        for k in range(self.dim // 16):
+            words = [
+                f"tensor_cores.load_word({name}, {place} + {8 * half} * {row} + {16 * k + 8 * right})"
+                f" if {'high' if half else 'low'} else int32(0)"
+                for right in (0, 1)
+                for half in (0, 1)
+            ]
+            for n, word in enumerate(words):
+                yield f"f{n} = {word}"
+            yield f"{name}{k} = (f0, f1, f2, f3)"
+
+    def held(self) -> Iterator[str]:
+        """What stays in registers: a block's rows; for queries, their deltas, and logarithms, in base 2."""
+        yield from self.fragments("x", "x_row", "x_start")
+        yield from self.fragments("y", "y_row", "y_start")
+        if self.of_keys:
+            return
+        yield "delta, delta8 = float32(0), float32(0)"
+        for k in range(self.dim // 16):
+            for n in range(4):
+                half, right = n % 2, n // 2
+                yield (
+                    f"word = tensor_cores.load_word(out, y_start + {8 * half * self.dim} + {16 * k + 8 * right})"
+                    f" if {'high' if half else 'low'} else int32(0)"
+                )
+                name = ("delta", "delta8")[half]
+                yield f"{name} += {self.half(f'y{k}[{n}]', 0)} * {self.half('word', 0)}"
+                yield f"{name} += {self.half(f'y{k}[{n}]', 1)} * {self.half('word', 1)}"
+        for lanes in (1, 2):
+            for name in ("delta", "delta8"):
+                yield f"{name} += cuda.shfl_xor_sync(0xFFFFFFFF, {name}, {lanes})"
+        yield "line = matrix * queries + row"
+        yield f"log = logs[line] * float32({LOG2_E}) if low else float32(0)"
+        yield f"log8 = logs[line + 8] * float32({LOG2_E}) if high else float32(0)"
+        yield "if low and pair == 0:"
+        yield "    deltas[line] = delta"
+        yield "if high and pair == 0:"
+        yield "    deltas[line + 8] = delta8"
+
+    def half(self, word: str, which: int) -> str:
+        """The lower or the upper of two floats in a word."""
+        return f"half_floats.float32_of_{self.element}(uint16(({word} >> {16 * which}) & 0xFFFF))"
+
+    def prepare(self) -> Iterator[str]:
+        """What a thread copies of each tile: chunks of one side, and those of the other beside them."""
+        along, threads = self.along("u"), 32 * self.warps
+        if self.of_keys:
+            yield f"u_row, w_row = q_row, int64({self.dim})"
+        else:
+            yield "u_row, w_row = k_row, v_row"
+        for n in along.copies(threads):
+            mine = f"(thread + {n * threads})"
+            yield f"line{n}, chunk = int32({mine} // {along.chunks}), int32({mine} % {along.chunks})"
+            yield f"to{n} = int32({4 * along.chunks} * line{n} + 4 * {along.swizzled('chunk', f'line{n}')})"
+            for name in "uw":
+                yield f"{name}_from{n} = line{n} * {name}_row + {CHUNK // along.size} * chunk"
+
+    def copy(self) -> Iterator[str]:
+        """The next tile, of which lines beyond the last are zeros."""
+        along, threads = self.along("u"), 32 * self.warps
+        if self.of_keys:
+            yield "u_start = item * q_batch + head_of_next * q_head + next * u_row"
+            yield "w_start = ((item * heads + head_of_next) * queries + next) * w_row"
+        else:
+            yield "u_start = item * k_batch + head_of_keys * k_head + next * u_row"
+            yield "w_start = item * v_batch + head_of_keys * v_head + next * w_row"
+        for n in along.copies(threads):
+            whole = along.lines * along.chunks >= (n + 1) * threads
+            if not whole:
+                yield f"if line{n} < {along.lines}:"
+            for name, base in (("u", 0), ("w", along.words)):
+                count = f"int32(16) if int32(next + line{n}) < {'queries' if self.of_keys else 'places'} else int32(0)"
+                place = f"int32(to{n} + coming + {base}), {name}, {name}_start + {name}_from{n}"
+                yield f"{'' if whole else '    '}tensor_cores.cp_async_16(words, {place}, {count})"
+
+    def numbers(self) -> Iterator[str]:
+        """For keys: the logarithms and deltas of a tile's queries, two for each block of 8, which are a lane's."""
+        if not self.of_keys:
+            return
+        yield "line = (item * heads + head) * queries"
+        for j in self.blocks:
+            for n in (0, 1):
+                yield f"column = int32(first + pair + {8 * j + n})"
+                yield f"log{j}_{n} = logs[line + column] * float32({LOG2_E}) if column < end else float32(0)"
+                yield f"delta{j}_{n} = deltas[line + column] if column < end else float32(0)"
+
+    def products(self, name: str, tile: str, held: str, mma: str) -> Iterator[str]:
+        """A tile's scores, or what is of their size: along the heads' numbers."""
+        along = self.along(tile)
+        for j in self.blocks:
+            yield f"{name}{j} = nothing"
+        for d in range(self.dim // 16):
+            for j in range(self.span // 16):
+                yield f"upper, lower, upper8, lower8 = tensor_cores.{along.load()}(words, {along.fragment(j, d)})"
+                yield f"{name}{2 * j} = tensor_cores.{mma}({held}{d}, (upper, lower), {name}{2 * j})"
+                yield f"{name}{2 * j + 1} = tensor_cores.{mma}({held}{d}, (upper8, lower8), {name}{2 * j + 1})"
+
+    def mask(self) -> Iterator[str]:
+        """What a query may not see, or isn't there, is minus infinity; most tiles have nothing of it."""
+        if self.of_keys:
+            yield f"if first + {self.span} > end or first < bare:"
+        else:
+            yield f"if first + {self.span} > bare:"
+        yield "    place = int32(first + pair)"
+        for j in self.blocks:
+            scores = []
+            for n in range(4):
+                column, eight = f"int32(place + {8 * j + n % 2})", "8" if n > 1 else ""
+                shown = (
+                    f"({column} >= least{eight} and {column} < end)" if self.of_keys else f"{column} <= limit{eight}"
+                )
+                scores.append(f"s{j}[{n}] if {shown} else minus_infinity")
+            yield f"    s{j} = ({', '.join(scores)})"
+
+    def weights(self) -> Iterator[str]:
+        """P in place of the scores, and D in place of G V'."""
+        for j in self.blocks:
+            ends = [f"{j}_{n % 2}" if self.of_keys else ("", "8")[n // 2] for n in range(4)]
+            powers = [f"tensor_cores.exp2(s{j}[{n}] * scale - log{end})" for n, end in enumerate(ends)]
+            yield f"s{j} = ({', '.join(powers)})"
+            yield f"t{j} = ({', '.join(f's{j}[{n}] * (t{j}[{n}] - delta{end})' for n, end in enumerate(ends))})"
+
+    def sums(self, mma: str, pack: str) -> Iterator[str]:
+        """D u, and for keys P w, added to what there is."""
+        pairs = [("t", "u", "xs"), *([("s", "w", "ys")] if self.of_keys else [])]
+        for name, tile, total in pairs:
+            across = self.across(tile)
+            for k in range(self.span // 16):
+                packed = [
+                    f"tensor_cores.{pack}({name}{j}[{n}], {name}{j}[{n + 1}])"
+                    for j in (2 * k, 2 * k + 1)
+                    for n in (0, 2)
+                ]
+                yield f"p = ({', '.join(packed)})"
+                for d in range(self.dim // 16):
+                    yield f"upper, lower, upper8, lower8 = tensor_cores.{across.load()}(words, {across.fragment(d, k)})"
+                    yield f"{total}{2 * d} = tensor_cores.{mma}(p, (upper, lower), {total}{2 * d})"
+                    yield f"{total}{2 * d + 1} = tensor_cores.{mma}(p, (upper8, lower8), {total}{2 * d + 1})"
+
+    def store(self, name: str, pack: str) -> Iterator[str]:
+        times, lines = " * factor" if name == "x" else "", "places" if self.of_keys else "queries"
+        for below, shown, first in ((0, "low", 0), (8, "high", 2)):
+            yield f"if {shown}:"
+            for n in range(self.dim // 8):
+                values = ", ".join(f"{name}s{n}[{first + m}]{times}" for m in (0, 1))
+                place = f"(matrix * {lines} + row + {below}) * {self.dim} + {8 * n} + pair"
+                yield f"    tensor_cores.store_word({name}_out, {place}, tensor_cores.{pack}({values}))"
