@@ -2,7 +2,7 @@
 
 Of the scores only the logarithm of each row's sum of exponentials is kept, from which the gradient makes any block of
 the weights again (`tensor/ops/flash_attention.py`). Queries, keys and values are read as they lie, if each row lies
-together; what is made lies in row-major order.
+together; what is made lies in row-major order, or with the rows of all heads side by side.
 
 >>> heads = Layout((2, 3, 8, 16), (384, 16, 48, 1))      # (N, L, heads * E), seen as (N, heads, L, E)
 >>> attention = Attention("float16", heads, heads, heads, is_causal=True, scale=0.25)
@@ -28,7 +28,8 @@ BACKWARD = GRAD, QUERY, KEY, VALUE, OUT, STATISTICS, BY_QUERY, BY_KEY, BY_VALUE
 
 class Attention(NamedTuple):
     """softmax(scale * query key^T) value. query (N, H, L, E), key (N, G, S, E), value (N, G, S, Ev); with `is_causal`
-    query i sees key j only for j <= i. `backward`: the gradients of the three."""
+    query i sees key j only for j <= i. `backward`: the gradients of the three. `heads_inside`: what is made lies as
+    (N, L, H, E) does."""
 
     element: str
     query: Layout
@@ -37,11 +38,24 @@ class Attention(NamedTuple):
     is_causal: bool
     scale: float
     backward: bool = False
+    heads_inside: bool = False
 
     @property
     def out(self) -> Layout:
         """Of the result, and of its gradient."""
-        return row_major((*self.query.sizes[:3], self.value.sizes[3]))
+        return self.made((*self.query.sizes[:3], self.value.sizes[3]))
+
+    @property
+    def gradients(self) -> tuple[Layout, Layout, Layout]:
+        """Of those of query, key and value."""
+        return self.made(self.query.sizes), self.made(self.key.sizes), self.made(self.value.sizes)
+
+    def made(self, sizes: Sequence[int]) -> Layout:
+        """How a result of these sizes lies."""
+        n, heads, rows, columns = sizes
+        if not self.heads_inside:
+            return row_major(sizes)
+        return Layout((n, heads, rows, columns), (rows * heads * columns, columns, heads * columns, 1))
 
     @property
     def statistics(self) -> Layout:
@@ -85,9 +99,7 @@ def layouts_of(attention: Attention) -> dict[int, Layout]:
     return {
         **{QUERY: attention.query, KEY: attention.key, VALUE: attention.value},
         **{OUT: attention.out, GRAD: attention.out, STATISTICS: attention.statistics},
-        BY_QUERY: row_major(attention.query.sizes),
-        BY_KEY: row_major(attention.key.sizes),
-        BY_VALUE: row_major(attention.value.sizes),
+        **dict(zip((BY_QUERY, BY_KEY, BY_VALUE), attention.gradients)),
     }
 
 

@@ -30,7 +30,7 @@ from minitorch_compile.inductor.ir.index import ZERO
 from minitorch_compile.inductor.ir.loops import TensorBox
 from minitorch_compile.inductor.lowering.graph_lowering import GraphLowering
 from minitorch_compile.inductor.lowering.shape import reindexed, within
-from minitorch_compile.inductor.lowering.stored_views import contiguous_view, stored_view
+from minitorch_compile.inductor.lowering.stored_views import contiguous_view, dense_view, stored_view
 from minitorch_compile.inductor.lowering.table import Rule
 from minitorch_compile.prims.decomposition_table import Rule as Decomposition
 from minitorch_compile.prims.decomposition_table import rule_of
@@ -116,15 +116,16 @@ def _is_fused_call(libraries: Libraries, op: Op, bound: Sequence[Any]) -> bool:
     return mask is None and is_fused(libraries, tensors, is_causal, scale)
 
 
-def attention_rules(libraries: Libraries) -> dict[str, Rule]:
-    """The rules of both prims."""
+def attention_rules(libraries: Libraries, in_graphs: bool = False) -> dict[str, Rule]:
+    """The rules of both prims. `in_graphs`: what cuDNN makes may lie as its queries do, since others read it there; a
+    single operation has promised a layout."""
 
     def forward(graph: GraphLowering, *arguments: Any) -> tuple[TensorBox, ...]:
         query, key, value, _, is_causal, scale, *_ = arguments
-        views = [_rows(graph, x) for x in (query, key, value)]
-        attention = _attention(libraries, query, views, is_causal, scale, backward=False)
+        views = _rows_of_all(graph, (query, key, value))
+        attention = _attention(libraries, query, views, is_causal, scale, in_graphs=in_graphs)
         outputs = [
-            graph.new_buffer(attention.out.sizes, query.dtype),
+            graph.new_buffer(attention.out.sizes, query.dtype, attention.out.strides),
             graph.new_buffer(attention.statistics.sizes, float32),
         ]
         out, statistics = graph.extern(_call(libraries), views, outputs, attention)
@@ -132,14 +133,15 @@ def attention_rules(libraries: Libraries) -> dict[str, Rule]:
 
     def backward(graph: GraphLowering, *arguments: Any) -> tuple[TensorBox, ...]:
         grad, query, key, value, out, normalizers, _, is_causal, scale, *_ = arguments
-        views = [_rows(graph, x) for x in (query, key, value)]
-        attention = _attention(libraries, query, views, is_causal, scale, backward=True)
-        others = [contiguous_view(graph, x) for x in (grad, out, _logarithms(normalizers))]
-        made = [graph.new_buffer(x.sizes, query.dtype) for x in (query, key, value)]
+        views = _rows_of_all(graph, (query, key, value))
+        attention = _attention(libraries, query, views, is_causal, scale, backward=True, in_graphs=in_graphs)
+        slopes, result = (dense_view(graph, x, attention.out.strides) for x in (grad, out))
+        logarithms = contiguous_view(graph, _logarithms(normalizers))
+        made = [graph.new_buffer(layout.sizes, query.dtype, layout.strides) for layout in attention.gradients]
         call = _call(libraries)
         if call != CALL:
             made.append(graph.new_buffer(attention.statistics.sizes, float32))  # from its first kernel to its second
-        return tuple(graph.extern(call, [others[0], *views, *others[1:]], made, attention)[:3])
+        return tuple(graph.extern(call, [slopes, *views, result, logarithms], made, attention)[:3])
 
     return {prims.flash_attention.name: forward, prims.flash_attention_backward.name: backward}
 
@@ -149,13 +151,39 @@ def _call(libraries: Libraries) -> str:
 
 
 def _attention(
-    libraries: Libraries, query: TensorBox, views: list[StridedView], is_causal: bool, scale: float, backward: bool
+    libraries: Libraries,
+    query: TensorBox,
+    views: list[StridedView],
+    is_causal: bool,
+    scale: float,
+    *,
+    backward: bool = False,
+    in_graphs: bool,
 ) -> Attention:
     q, k, v = (Layout(tuple(view.sizes), tuple(view.strides)) for view in views)
     attention = Attention(query.dtype.name, q, k, v, bool(is_causal), float(scale), backward)
+    if in_graphs and attention_library(libraries) is not None:
+        attention = attention._replace(heads_inside=q.strides[1] < q.strides[2])
     if query.dtype.name not in ELEMENTS or (attention_library(libraries) is None and not is_ours(libraries, attention)):
         raise NoKernelError("cuDNN isn't there, or isn't asked for attention in this dtype")
     return attention
+
+
+def _rows_of_all(graph: GraphLowering, boxes: Sequence[TensorBox]) -> list[StridedView]:
+    """Query, key and value as they are read. What a projection computes for all three is stored once, and each reads
+    its part of it."""
+    bases = {_base(x) for x in boxes}
+    (base,) = bases if len(bases) == 1 else (None,)
+    if base is not None and base.numel <= sum(x.numel for x in boxes):
+        graph.realize(base)
+    return [_rows(graph, x) for x in boxes]
+
+
+def _base(x: TensorBox) -> TensorBox:
+    """The box of which this one shows elements."""
+    while x.buffer is None and x.view_of is not None:
+        x = x.view_of
+    return x
 
 
 def _rows(graph: GraphLowering, x: TensorBox) -> StridedView:
@@ -171,7 +199,8 @@ def _normalizers(statistics: TensorBox) -> TensorBox:
 
     def inner(handler: Handler, at: Position) -> object:
         load = lambda: statistics.load(handler, [*at[:3], ZERO])
-        return handler.masked(within(handler, at[3], 0, 1), load, 0, float32)
+        is_first = within(handler, at[3], 0, 1)
+        return load() if is_first is None else handler.masked(is_first, load, 0, float32)
 
     return TensorBox((*statistics.sizes[:3], 2), float32, inner, inputs=[statistics], operations=1)
 

@@ -56,7 +56,7 @@ class DeviceGraphs(Target):
         self.name = str(where)
         self.kernels, self.where = kernels, where
         self.index = kernels.runtime.index_of(where)
-        self.rules = {**KERNEL_RULES, **library_rules(kernels.libraries)}
+        self.rules = {**KERNEL_RULES, **library_rules(kernels.libraries, in_graphs=True)}
         self.known: dict[Any, bool] = {}  # whether there are kernels for a prim on arguments that look like these
 
     @property

@@ -32,8 +32,8 @@ from minitorch_compile.tensor.tensor_base import empty_fake
 TRANSFORMS = (prims.fft_c2c, prims.fft_r2c, prims.fft_c2r)
 
 
-def library_rules(libraries: Libraries) -> Mapping[str, Rule]:
-    """The rules for what is there, and for what we make products of."""
+def library_rules(libraries: Libraries, in_graphs: bool = False) -> Mapping[str, Rule]:
+    """The rules for what is there, and for what we make products of. `in_graphs`: not for single operations."""
     rules = convolution_rules(knows_half=libraries.products is not None)
     rules.update(cudnn_rules(libraries, rules))
     products = (prims.mm, prims.bmm)
@@ -43,7 +43,7 @@ def library_rules(libraries: Libraries) -> Mapping[str, Rule]:
         rules.update({prim.name: tensor_core_rule(prim) for prim in products})
     rules.update({prim.name: transform_rule(prim, libraries) for prim in TRANSFORMS})
     rules.update(solver_rules(libraries))
-    rules.update(attention_rules(libraries))
+    rules.update(attention_rules(libraries, in_graphs))
     return rules
 
 
