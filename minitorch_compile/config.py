@@ -68,7 +68,9 @@ frame_hook: Annotated[
 ] = True
 
 partitioner: Annotated[
-    object, "What is saved for the backward pass: 'min_cut', 'default', or a function JointGraph -> Partition."
+    object,
+    "What is saved for the backward pass: 'min_cut' (on a GPU it saves what 'min_traffic' does), 'min_traffic',"
+    " 'default', or a function JointGraph -> Partition.",
 ] = "min_cut"
 
 disabled_passes: Annotated[tuple, "Names of graph passes to leave out; aot.passes.describe() lists them."] = ()

@@ -10,6 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from minitorch_compile import config
+from minitorch_compile.aot import JointGraph, Partition, chosen_partition
+from minitorch_compile.aot.partitioning.in_memory import min_traffic_partition
 from minitorch_compile.compile_progress import stage
 from minitorch_compile.compiler.fallback import with_fallbacks
 from minitorch_compile.compiler.pipeline import Compiled, Inductor
@@ -92,6 +95,12 @@ class DeviceInductor(Inductor):
     def decompose(self, graph: GraphModule) -> GraphModule:
         stage("decomposing")
         return decompose(graph, keep=stays_whole, decompositions=self.attention)
+
+    def partition(self, joint: JointGraph) -> Partition:
+        """What is in memory anyway is saved, unless another partitioner was chosen: there is more memory on a GPU than
+        time to write it twice."""
+        stage("partitioning")
+        return min_traffic_partition(joint) if config.partitioner == "min_cut" else chosen_partition(joint)
 
     def compile_forward(self, graph: GraphModule, example_inputs: list[Any]) -> Compiled:
         return with_fallbacks(self.post_grad(graph), example_inputs, self.compile_prims, self.graphs)

@@ -75,7 +75,9 @@ def test_a_function_of_the_users_is_a_partitioner():
 
 
 def test_an_unknown_partitioner_is_an_error_that_lists_them():
-    with pytest.raises(ValueError, match="no partitioner named 'mincut'. Choose one of: default, min_cut; or pass"):
+    with pytest.raises(
+        ValueError, match="no partitioner named 'mincut'. Choose one of: default, min_cut, min_traffic; or pass"
+    ):
         torch.compile(bend, options={"partitioner": "mincut"})
     with pytest.raises(TypeError, match="expected a name or a function of a joint graph, got int"):
         torch.compile(bend, options={"partitioner": 3})

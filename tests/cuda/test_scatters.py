@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import minitorch_compile as torch
+from minitorch_compile import logs
 from minitorch_compile.cuda.runtime import Runtime
 
 ROWS = [2, 0, 2, 1, 2, 0]
@@ -93,3 +94,21 @@ def test_an_index_out_of_range_is_an_error_and_nothing_is_written() -> None:
     with pytest.raises((IndexError, RuntimeError), match="7 is out of bounds"):
         x.index_add(0, torch.tensor([7], device="cuda"), torch.ones(1, device="cuda"))
     assert x.tolist() == [0, 0, 0]
+
+
+def test_the_gradient_of_a_loss_of_classes_is_no_scatter_where_it_is_compiled() -> None:
+    torch.compiler.reset()
+    classes, scores = torch.tensor([2, -100, 0, 4]), torch.linspace(-1, 1, 20).view(4, 5)
+
+    def gradient(scores: Any, classes: Any) -> Any:
+        scores = scores.detach().requires_grad_()
+        torch.nn.functional.cross_entropy(scores, classes).backward()
+        return scores.grad
+
+    compiled = torch.compile(gradient)
+    with logs.capture("ir_post_fusion") as records:
+        found = compiled(scores.cuda(), classes.cuda())
+    assert torch.allclose(found.cpu(), gradient(scores, classes))
+    assert "scatter(" not in "".join(record.text for record in records)
+    with pytest.raises(RuntimeError, match="5 is out of bounds"):
+        compiled(scores.cuda(), torch.tensor([2, 1, 0, 5]).cuda())

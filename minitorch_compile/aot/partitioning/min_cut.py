@@ -22,6 +22,8 @@ Source: the rematerialisation pass of PyTorch's AOTAutograd (`torch/_functorch/p
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
+
 from minitorch_compile.aot.joint_graph import JointGraph
 from minitorch_compile.aot.partitioning.max_flow import INFINITE, FlowNetwork
 from minitorch_compile.aot.partitioning.partition import Partition, Sides, cut
@@ -43,15 +45,19 @@ SOURCE, SINK = "forward", "backward"
 BYTE = 2**20  # so much that no sum of preferences weighs as much
 
 
-def min_cut_partition(joint: JointGraph) -> Partition:
-    """Saves what takes the fewest bytes, computing cheap things again."""
+def min_cut_partition(
+    joint: JointGraph, not_again: Callable[[Sides], Collection[Node]] = lambda sides: ()
+) -> Partition:
+    """Saves what takes the fewest bytes, computing cheap things again; not those that `not_again` names."""
     sides = Sides(joint)
+    dear = not_again(sides)
     network = FlowNetwork()
     needed = ancestors(sides.gradients)
     computable = [n for n in sides.order if n in needed and n not in sides.backward and not is_size(n)]
     for node in computable:
         network.add_edge((node, "in"), (node, "out"), _width(node, sides))
-        if node in sides.inputs or tells_equals(node) or (node in sides.forward and not _can_be_made_again(node)):
+        is_dear = tells_equals(node) or node in dear or (node in sides.forward and not _can_be_made_again(node))
+        if node in sides.inputs or is_dear:
             network.add_edge(SOURCE, (node, "in"), INFINITE)
         if node in sides.gradients:  # of no tangent, such as the gradient of what is multiplied with zeros
             network.add_edge((node, "out"), SINK, INFINITE)

@@ -1,9 +1,10 @@
 """The partitioners by name, for `config.partitioner` and `compile(options={"partitioner": ...})`.
 
-    default   saves what the backward pass reads of the forward pass
-    min_cut   saves the fewest bytes from which the rest can cheaply be made again; what `compile` uses
+    default       saves what the backward pass reads of the forward pass
+    min_cut       saves the fewest bytes from which the rest can cheaply be made again; what `compile` uses
+    min_traffic   saves what is in memory anyway, and of the rest the fewest bytes; what `compile` uses on a GPU
 
-A third one is any function from a `JointGraph` to a `Partition`; `partition.cut` makes one of a choice of nodes.
+Another one is any function from a `JointGraph` to a `Partition`; `partition.cut` makes one of a choice of nodes.
 
 >>> import minitorch_compile as torch
 >>> from minitorch_compile.aot.partitioning.partition import Sides, cut
@@ -17,17 +18,22 @@ A third one is any function from a `JointGraph` to a `Partition`; `partition.cut
 tensor([-2.4783,  3.3129])
 >>> lookup_partitioner("mincut")
 Traceback (most recent call last):
-ValueError: partitioner: no partitioner named 'mincut'. Choose one of: default, min_cut; or pass a function ...
+ValueError: partitioner: no partitioner named 'mincut'. Choose one of: default, min_cut, min_traffic; or pass ...
 """
 
 from __future__ import annotations
 
 from minitorch_compile import config
 from minitorch_compile.aot.joint_graph import JointGraph
+from minitorch_compile.aot.partitioning.in_memory import min_traffic_partition
 from minitorch_compile.aot.partitioning.min_cut import min_cut_partition
 from minitorch_compile.aot.partitioning.partition import Partition, PartitionFunction, default_partition
 
-PARTITIONERS: dict[str, PartitionFunction] = {"default": default_partition, "min_cut": min_cut_partition}
+PARTITIONERS: dict[str, PartitionFunction] = {
+    "default": default_partition,
+    "min_cut": min_cut_partition,
+    "min_traffic": min_traffic_partition,
+}
 
 
 def lookup_partitioner(choice: object) -> PartitionFunction:

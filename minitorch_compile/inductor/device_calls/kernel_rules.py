@@ -1,13 +1,14 @@
 """How prims become kernels of a GPU's own, which are neither loops as everywhere nor a library's.
 
 >>> sorted(name for name in KERNEL_RULES if KERNEL_RULES[name].__module__ != of_elements.__module__)
-['max_pool2d_backward', 'permutation_of_pivots', 'scan', 'sort']
+['max_pool2d_backward', 'permutation_of_pivots', 'scan', 'scatter_add', 'sort']
 """
 
 from __future__ import annotations
 
 from minitorch_compile.inductor.device_calls.max_pooling import max_pool_backward_rule
 from minitorch_compile.inductor.device_calls.merge_sort import sort_rule
+from minitorch_compile.inductor.device_calls.one_of_a_row import one_of_a_row_rule
 from minitorch_compile.inductor.device_calls.one_op_graph import NoKernelError
 from minitorch_compile.inductor.device_calls.parallel_scan import scan_rule
 from minitorch_compile.inductor.device_calls.pivot_order import pivot_order_rule
@@ -38,5 +39,6 @@ KERNEL_RULES: dict[str, Rule] = {
     "max_pool2d_backward": max_pool_backward_rule,
     "permutation_of_pivots": pivot_order_rule,
     "scan": scan_rule,
+    "scatter_add": one_of_a_row_rule,
     "sort": sort_rule,
 }
