@@ -35,8 +35,6 @@ from typing import Any
 from minitorch_compile.autograd.derivative_table import DERIVATIVES, NOT_DIFFERENTIABLE
 from minitorch_compile.func.batching import rules as batching
 from minitorch_compile.func.control_flow import cond_op, while_loop_op
-from minitorch_compile.inductor.lowering import WITHOUT_A_KERNEL
-from minitorch_compile.inductor.lowering import table as lowerings
 from minitorch_compile.library import namespaces
 from minitorch_compile.library.native_libraries import load_library, loaded_libraries
 from minitorch_compile.prims import Prim, closure
@@ -242,6 +240,9 @@ def _lowering(op: Op) -> dict[str, Rule] | str:
 
 
 def _lowering_of_prim(name: str) -> Rule:
+    from minitorch_compile.inductor.lowering import WITHOUT_A_KERNEL
+    from minitorch_compile.inductor.lowering import table as lowerings
+
     return _place(lowerings[name]) if name in lowerings else f"none: {WITHOUT_A_KERNEL[name]}"
 
 

@@ -84,7 +84,7 @@ WHERE = (
     (
         "a target",
         "a class and its entry in `TARGETS`, in `inductor/targets.py`, with a writer in `inductor/codegen/` if it"
-        " writes source; it is a backend of its name",
+        " writes source; a line at the end of `compiler/pipeline.py` makes it a backend",
     ),
     (
         "a lesson",

@@ -21,7 +21,7 @@ from functools import partial
 
 from minitorch_compile import config as here
 from minitorch_compile.compiler.pytorch_options import NEVER, OTHER_NAMES, theirs
-from minitorch_compile.inductor.options import OPTIONS, defaults, set_default
+from minitorch_compile.kernel_options import OPTIONS, defaults, set_default
 from minitorch_compile.option_names import OptionModule, OptionNames, Place
 
 IN_CONFIG = sorted(theirs().keys() & here.options().keys() - {"disabled_passes"})  # a text there

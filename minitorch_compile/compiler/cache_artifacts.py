@@ -24,7 +24,6 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from minitorch_compile import logs
-from minitorch_compile.inductor.runtime.cache_folder import cache_folder, read_own, used_files, write_whole
 
 MARK = b"minitorch_compile artifacts 1 "
 NAME = re.compile(r"[0-9a-f]{2}/mtc_[0-9a-z.]+")  # of a file in the cache folder; nothing else is ever written
@@ -54,6 +53,8 @@ class CacheInfo:
 
 def save_cache_artifacts() -> tuple[bytes, CacheInfo] | None:
     """The entries of the cache that this process made or used, and a list of them; None if it compiled nothing."""
+    from minitorch_compile.inductor.runtime.cache_folder import cache_folder, read_own, used_files
+
     folder = cache_folder()
     files = {}
     for path in sorted(used_files):
@@ -69,6 +70,8 @@ def load_cache_artifacts(serialized_artifacts: bytes) -> CacheInfo | None:
     None if the bytes are damaged, or not of that kind; nothing is written then. Entries hold machine code that will be
     run: load only what comes from where you trust.
     """
+    from minitorch_compile.inductor.runtime.cache_folder import cache_folder, read_own, write_whole
+
     files = unpack(serialized_artifacts)
     if files is None:
         log("load_cache_artifacts: these bytes are damaged, or not what save_cache_artifacts() gave")

@@ -25,7 +25,7 @@ from minitorch_compile.dynamo.cache.shared_regions import region_for
 from minitorch_compile.dynamo.eval_frame import optimize_in
 from minitorch_compile.dynamo.frame_evaluation.backend_slot import register_backend_lookup
 from minitorch_compile.dynamo.optimized_module import OptimizedModule
-from minitorch_compile.inductor.options import defaults
+from minitorch_compile.kernel_options import defaults
 from minitorch_compile.nn.compiler_slot import register_compiler
 
 
@@ -82,6 +82,8 @@ def compile(
         if not callable(function):
             what = type(function).__name__
             raise TypeError(f"compile: model must be callable, a function or an nn.Module, got {what}")
+        if isinstance(chosen, Inductor):
+            chosen.found_target()  # imports Numba, once: here and not at the first call
         plain = function._orig_mod if type(function) is OptimizedModule else function
         return optimize_in(region() if alone else region_for(plain, settings, region), plain)
 

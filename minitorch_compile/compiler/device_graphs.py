@@ -20,7 +20,7 @@ from minitorch_compile.compiler.whole_calls import stays_whole
 from minitorch_compile.cuda.runtime import Runtime
 from minitorch_compile.fx import GraphModule
 from minitorch_compile.fx.node import Node
-from minitorch_compile.inductor.options import Options
+from minitorch_compile.kernel_options import Options
 from minitorch_compile.prims import decompose
 from minitorch_compile.pytree import tree_leaves
 from minitorch_compile.tensor import ops

@@ -22,7 +22,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from minitorch_compile import logs
 from minitorch_compile.aot.interpret import in_layout
@@ -30,13 +30,14 @@ from minitorch_compile.aot.subgraph import extract
 from minitorch_compile.fx import GraphModule
 from minitorch_compile.fx.arguments import map_arg
 from minitorch_compile.fx.node import Node
-from minitorch_compile.inductor.lowering import WITHOUT_A_KERNEL
-from minitorch_compile.inductor.targets import Target
 from minitorch_compile.prims.prim import Prim
 from minitorch_compile.pytree import tree_leaves
 from minitorch_compile.tensor.memory.strides import is_dense
 from minitorch_compile.tensor.numerics.dtype import dtype
 from minitorch_compile.tensor.tensor_base import TensorBase
+
+if TYPE_CHECKING:
+    from minitorch_compile.inductor.targets import Target
 
 Compiled = Callable[..., tuple[Any, ...]]
 PrimCompiler = Callable[[GraphModule, list[Any]], Compiled]
@@ -81,6 +82,8 @@ def find_fallbacks(
 
 def has_kernels(target: Any, missing: Collection[str]) -> bool:
     """Whether a call is of a prim that the kernel generator knows."""
+    from minitorch_compile.inductor.lowering import WITHOUT_A_KERNEL
+
     return isinstance(target, Prim) and target.name not in WITHOUT_A_KERNEL and target.name not in missing
 
 

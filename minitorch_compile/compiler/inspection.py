@@ -29,7 +29,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from minitorch_compile import autograd
 from minitorch_compile.aot import JointGraph, Partition
@@ -41,15 +41,14 @@ from minitorch_compile.dynamo.eval_frame import optimize_in, region_of
 from minitorch_compile.dynamo.explaining.explain import ExplainOutput, report
 from minitorch_compile.dynamo.guards.guards import Guard
 from minitorch_compile.fx import GraphModule
-from minitorch_compile.inductor.codegen.cpu.wrapper import GeneratedFile, write_file
-from minitorch_compile.inductor.lowering import lower
-from minitorch_compile.inductor.schedule.cpu_schedule import cpu_schedule
-from minitorch_compile.inductor.schedule.memory_report import MemoryReport
-from minitorch_compile.inductor.schedule.schedule import Schedule
-from minitorch_compile.inductor.targets import find_target
 from minitorch_compile.pytree import tree_leaves
 from minitorch_compile.tensor import Tensor
 from minitorch_compile.tensor.random.generator import default_generator
+
+if TYPE_CHECKING:
+    from minitorch_compile.inductor.codegen.cpu.wrapper import GeneratedFile
+    from minitorch_compile.inductor.schedule.memory_report import MemoryReport
+    from minitorch_compile.inductor.schedule.schedule import Schedule
 
 
 @dataclass
@@ -118,7 +117,7 @@ class _Watched(Inductor):
     ) -> tuple[Schedule | None, str, MemoryReport | None, Compiled]:
         """Of a graph with fallbacks, schedule and memory are those of its longest stretch; the sources are of all."""
         self.stretches: list[tuple[Schedule, GeneratedFile]] = []
-        compiled = with_fallbacks(graph, example_inputs, self.compile_prims, find_target(self.target))
+        compiled = with_fallbacks(graph, example_inputs, self.compile_prims, self.found_target())
         sources = "\n\n".join(file.source for _, file in self.stretches)
         if not self.stretches:
             return None, sources, None, compiled
@@ -126,6 +125,10 @@ class _Watched(Inductor):
         return longest, sources, file.memory, compiled
 
     def compile_prims(self, graph: GraphModule, example_inputs: list[Any]) -> Compiled:
+        from minitorch_compile.inductor.codegen.cpu.wrapper import write_file
+        from minitorch_compile.inductor.lowering import lower
+        from minitorch_compile.inductor.schedule.cpu_schedule import cpu_schedule
+
         with self.view.timed("schedule"):
             scheduled = cpu_schedule(lower(graph))
         with self.view.timed("codegen"):

@@ -17,7 +17,7 @@ from typing import Any
 from minitorch_compile.compiler.backends import suggestion
 from minitorch_compile.compiler.pass_options import PASS_OPTIONS, split_options
 from minitorch_compile.compiler.pytorch_options import here
-from minitorch_compile.inductor.options import OPTIONS, Options
+from minitorch_compile.kernel_options import OPTIONS, Options
 
 MODES: dict[str, dict[str, Any]] = {
     "default": {},

@@ -7,7 +7,8 @@
     cuda_sim                       lowered to CUDA kernels, run in a simulator
     inductor                       lowered to Numba kernels in one file, compiled
 
-The last three are targets of the same loops; every target is a backend (`inductor/targets.py`).
+The last three are targets of the same loops; every target is a backend (`inductor/targets.py`). Their floor, and Numba
+with it, is imported when the first function is compiled to kernels: a program that compiles none starts without it.
 
 Each backend is the one before it with one more stage, and all give the same numbers. So a wrong result is found by
 asking which is the first backend that shows it.
@@ -22,7 +23,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from minitorch_compile import config
 from minitorch_compile.aot import JointGraph, Partition, aot_eager, aot_function, chosen_partition
@@ -38,14 +39,15 @@ from minitorch_compile.compiler.pass_options import split_options
 from minitorch_compile.compiler.whole_calls import stays_whole
 from minitorch_compile.fx import GraphModule
 from minitorch_compile.fx.size_nodes import has_plain_calls
-from minitorch_compile.inductor import compile_graph
-from minitorch_compile.inductor.lowering.layout_choice import with_suited_layouts
-from minitorch_compile.inductor.targets import TARGETS, find_target
+from minitorch_compile.garbage import collected_rarely
 from minitorch_compile.prims import aot_eager_decomp, decompose
 from minitorch_compile.prims.decompositions.attention import AS_PRIMS
 from minitorch_compile.symbolic import SymFloat, SymInt
 from minitorch_compile.tensor.grad_mode import is_grad_enabled
 from minitorch_compile.tensor.tensor_base import TensorBase
+
+if TYPE_CHECKING:
+    from minitorch_compile.inductor.targets import Target
 
 Compiled = Callable[..., Any]
 
@@ -89,6 +91,13 @@ class Inductor:
         self.target = target
         self.pass_options, self.options = split_options(options or {})
 
+    def found_target(self) -> Target:
+        """The target itself; the floor that it stands on is imported if it wasn't yet."""
+        with collected_rarely():
+            from minitorch_compile.inductor.targets import find_target
+
+        return find_target(self.target)
+
     def __call__(self, graph: GraphModule, example_inputs: list[Any]) -> Compiled:
         if is_on_a_device(graph, example_inputs):
             from minitorch_compile.compiler.device_graphs import compiled_on_device  # which is an Inductor, too
@@ -123,10 +132,12 @@ class Inductor:
     def before_autograd(self, graph: GraphModule) -> GraphModule:
         """The functional program, with what the target has a kernel for as one operation, gradient included."""
         stage("differentiating")
-        return prepare(graph) if find_target(self.target).has_attention else graph
+        return prepare(graph) if self.found_target().has_attention else graph
 
     def decompose(self, graph: GraphModule) -> GraphModule:
         """The joint graph (only forward, if nothing requires grad) over prims, as far as it goes."""
+        from minitorch_compile.inductor.lowering.layout_choice import with_suited_layouts
+
         stage("decomposing")
         return with_suited_layouts(decompose(graph, keep=stays_whole, decompositions=AS_PRIMS))
 
@@ -136,10 +147,10 @@ class Inductor:
         return chosen_partition(joint)
 
     def compile_forward(self, graph: GraphModule, example_inputs: list[Any]) -> Compiled:
-        return with_fallbacks(self.post_grad(graph), example_inputs, self.compile_prims, find_target(self.target))
+        return with_fallbacks(self.post_grad(graph), example_inputs, self.compile_prims, self.found_target())
 
     def compile_backward(self, graph: GraphModule, example_inputs: list[Any]) -> Compiled:
-        return with_fallbacks(self.post_grad(graph), example_inputs, self.compile_prims, find_target(self.target))
+        return with_fallbacks(self.post_grad(graph), example_inputs, self.compile_prims, self.found_target())
 
     def post_grad(self, graph: GraphModule) -> GraphModule:
         """One half of the cut graph after the user's own passes. The backward half comes later, hence `patch`."""
@@ -148,9 +159,13 @@ class Inductor:
 
     def compile_prims(self, graph: GraphModule, example_inputs: list[Any]) -> Compiled:
         """A graph of nothing but prims, or a stretch of one, as kernels of the target."""
+        from minitorch_compile.inductor import compile_graph
+
         stage("scheduling")
         return compile_graph(graph, example_inputs, self.target, self.options)
 
 
-for _target in TARGETS.values():
-    register_backend(Inductor(_target.name), name=_target.backend or _target.name, tags=_target.tags)
+register_backend(Inductor("loops"), name="loops")
+register_backend(Inductor("cpu"), name="inductor")
+register_backend(Inductor("cuda_sim"), name="cuda_sim", tags=("debug",))
+register_backend(Inductor("cuda"), name="cuda", tags=("debug",))

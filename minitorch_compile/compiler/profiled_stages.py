@@ -15,7 +15,6 @@ from typing import Any
 from minitorch_compile.compiler import pipeline
 from minitorch_compile.dynamo.cache import profiled_versions  # noqa: F401 (registers its probes)
 from minitorch_compile.dynamo.cache.slots import slots
-from minitorch_compile.inductor.runtime import code_cache, object_store
 from minitorch_compile.profiler.probes import register_on_start, register_probe, register_stage
 from minitorch_compile.profiler.recorder import Recorder
 
@@ -24,6 +23,7 @@ Call = Callable[..., Any]
 
 def _loading(load: Call, recorder: Recorder) -> Call:
     """The event of machine code that is made or found says which it was."""
+    from minitorch_compile.inductor.runtime import code_cache
 
     def loaded(source: str) -> Any:
         with recorder.stage("torch.compile: machine code") as event:
@@ -62,5 +62,5 @@ register_stage(pipeline.Inductor, "compile_backward", "torch.compile: backward g
 for _module, _name, _stage in STAGES:
     register_stage(f"minitorch_compile.{_module}", _name, f"torch.compile: {_stage}")
 register_on_start("minitorch_compile.inductor.runtime.profiled_call")
-register_probe(code_cache, "load", _loading)
-register_probe(object_store, "find", _finding)
+register_probe("minitorch_compile.inductor.runtime.code_cache", "load", _loading)
+register_probe("minitorch_compile.inductor.runtime.object_store", "find", _finding)

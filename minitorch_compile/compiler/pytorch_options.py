@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from minitorch_compile.compiler.pass_options import PASS_OPTIONS
-from minitorch_compile.inductor.options import OPTIONS
+from minitorch_compile.kernel_options import OPTIONS
 from minitorch_compile.user_warnings import warn_user
 
 WRITTEN = Path(__file__).with_suffix(".json")

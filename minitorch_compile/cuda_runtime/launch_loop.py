@@ -28,8 +28,6 @@ import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from llvmlite import binding as llvm
-
 # CUDA's cuLaunchKernelEx by its address: the bindings' own call takes eleven arguments apart each time, which is 3 us.
 LAUNCH = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)
 
@@ -99,6 +97,8 @@ def launch_loop() -> Callable[..., int]:
     """The loop's machine code, made once in a process."""
     with _lock:
         if not _made:
+            from llvmlite import binding as llvm  # not for programs without a GPU
+
             llvm.initialize_native_target()
             llvm.initialize_native_asmprinter()
             module = llvm.parse_assembly(PROGRAM)

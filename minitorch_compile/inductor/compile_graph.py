@@ -7,8 +7,8 @@ from typing import Any
 
 from minitorch_compile.fx import GraphModule
 from minitorch_compile.inductor.lowering import lower
-from minitorch_compile.inductor.options import Options
 from minitorch_compile.inductor.targets import find_target
+from minitorch_compile.kernel_options import Options
 
 
 def compile_graph(

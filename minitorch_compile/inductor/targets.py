@@ -19,12 +19,16 @@ import numpy as np
 
 from minitorch_compile import logs
 from minitorch_compile.fx.node import Node
+from minitorch_compile.inductor.codegen.cpu import wrapper
 from minitorch_compile.inductor.ir.dependencies import SERIES
 from minitorch_compile.inductor.ir.loops import LoopGraph
 from minitorch_compile.inductor.ir.printer import print_graph
-from minitorch_compile.inductor.options import DEFAULTS, Options
+from minitorch_compile.inductor.kernels.scipy_functions import MISSING
+from minitorch_compile.inductor.runtime import code_cache
 from minitorch_compile.inductor.runtime.fast_path import FastPath
 from minitorch_compile.inductor.runtime.tensor_call import flat, restride
+from minitorch_compile.inductor.schedule import cpu_schedule
+from minitorch_compile.kernel_options import DEFAULTS, Options
 from minitorch_compile.tensor.numerics.dtype import (
     bfloat16,
     bool_,
@@ -48,13 +52,10 @@ log_ir, log_code = logs.artifact("ir_pre_fusion"), logs.artifact("output_code")
 class Target(ABC):
     """A way to run loops. `dtypes` are those of the tensors that it can have to do with.
 
-    `backend` is what `compile(backend=...)` calls it, if not by its `name`; `tags` are that backend's.
     `has_attention`: it knows attention as one kernel, or as one prim.
     """
 
     name: str
-    backend = ""
-    tags: tuple[str, ...] = ()
     has_attention = False
 
     @property
@@ -120,7 +121,6 @@ class CpuTarget(Target):
     """One file of Numba kernels a graph, called natively."""
 
     name = "cpu"
-    backend = "inductor"
     has_attention = True
 
     @property
@@ -129,26 +129,21 @@ class CpuTarget(Target):
 
     @property
     def missing(self) -> frozenset[str]:
-        from minitorch_compile.inductor.kernels.scipy_functions import MISSING
-
         return frozenset(MISSING)
 
     def compile(self, graph: LoopGraph, options: Options = DEFAULTS) -> Compiled:
-        from minitorch_compile.inductor.codegen.cpu.wrapper import write_file
-        from minitorch_compile.inductor.runtime import code_cache
-
         if options.max_autotune:
             from minitorch_compile.inductor.tuning.autotune import tuned_schedule as schedule_of
         else:
-            from minitorch_compile.inductor.schedule.cpu_schedule import cpu_schedule as schedule_of
+            schedule_of = cpu_schedule.cpu_schedule
         scheduled = schedule_of(graph, options)
-        quick = write_file(scheduled, options.reuse_temporaries)
+        quick = wrapper.write_file(scheduled, options.reuse_temporaries)
         module = code_cache.load(quick.source)
         module.call.traffic = quick.traffic
         run = module.run
         if quick.may_doubt:
             # Written now, though hardly ever compiled: the text takes a tenth of the memory of the loops behind it.
-            careful = write_file(scheduled, options.reuse_temporaries, careful=True).source
+            careful = wrapper.write_file(scheduled, options.reuse_temporaries, careful=True).source
             run = FastPath(run, lambda: code_cache.load(careful).run)
         constants = tuple(graph.constants.values())
         if not constants:
@@ -158,8 +153,6 @@ class CpuTarget(Target):
 
 class CudaTarget(Target):
     """Kernels for the GPU, or for `minitorch_compile.cuda_simulator`."""
-
-    tags = ("debug",)
 
     def __init__(self, name: str, simulated: bool) -> None:
         self.name = name

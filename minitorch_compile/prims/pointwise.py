@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from scipy import special
+import scipy
 
 from minitorch_compile.prims.prim import (
     ANALYTIC,
@@ -145,7 +145,7 @@ def tanh(x: Array) -> Array:
 @unary(FLOATS)
 def erf(x: Array) -> Array:
     """The error function."""
-    return special.erf(x).astype(x.dtype, copy=False)
+    return scipy.special.erf(x).astype(x.dtype, copy=False)
 
 
 @unary(FLOATS)

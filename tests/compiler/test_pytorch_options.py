@@ -8,7 +8,7 @@ import minitorch_compile as torch
 from minitorch_compile import config
 from minitorch_compile._inductor.utils import fresh_inductor_cache, get_code, run_and_get_code, run_fw_bw_and_get_code
 from minitorch_compile.dynamo import region_of
-from minitorch_compile.inductor.options import defaults
+from minitorch_compile.kernel_options import defaults
 
 
 def plus_one(x):

@@ -10,12 +10,12 @@ import pytest
 
 from minitorch_compile.inductor.codegen.cpu.wrapper import write_file
 from minitorch_compile.inductor.lowering import lower
-from minitorch_compile.inductor.options import Options
 from minitorch_compile.inductor.runtime.code_cache import load
 from minitorch_compile.inductor.schedule.fused_call import FusedCall
 from minitorch_compile.inductor.tuning import autotune, autotune_cache
 from minitorch_compile.inductor.tuning.autotune import Choices, Way, choose_products, first_of_equals, tuned_schedule
 from minitorch_compile.inductor.tuning.autotune_cache import key_of, recall, remember, structure_of
+from minitorch_compile.kernel_options import Options
 from tests.inductor.prim_graphs import expected, record, tensors_of
 from tests.inductor.programs import floats
 

@@ -13,10 +13,10 @@ from minitorch_compile import nn
 from minitorch_compile.compiler import inspect
 from minitorch_compile.inductor.codegen.cpu.wrapper import write_file
 from minitorch_compile.inductor.lowering import lower
-from minitorch_compile.inductor.options import Options
 from minitorch_compile.inductor.schedule.cpu_schedule import cpu_schedule
 from minitorch_compile.inductor.schedule.fit import Limits
 from minitorch_compile.inductor.schedule.scheduler import schedule
+from minitorch_compile.kernel_options import Options
 
 
 def chain(x: Any, w: Any) -> Any:

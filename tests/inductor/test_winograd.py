@@ -7,11 +7,11 @@ import minitorch_compile as torch
 from minitorch_compile.compiler import inspect
 from minitorch_compile.inductor.kernels.winograd import plan_of, suits, winograd_kernel
 from minitorch_compile.inductor.lowering import lower
-from minitorch_compile.inductor.options import Options
 from minitorch_compile.inductor.schedule.group import Group
 from minitorch_compile.inductor.schedule.schedule import call_of
 from minitorch_compile.inductor.tuning import autotune
 from minitorch_compile.inductor.tuning.autotune import tuned_schedule
+from minitorch_compile.kernel_options import Options
 from tests.inductor.test_convolution import expected, geometry
 
 SHAPES = {

@@ -57,11 +57,28 @@ def test_import_brings_no_notebook_tools() -> None:
     assert set(printed.split()) & {"IPython", "jupytext", "nbformat", "matplotlib", "sklearn", "pytest"} == set()
 
 
+LATE = ["numba", "llvmlite.binding", "scipy.special", "scipy.linalg", "scipy.fft", "minitorch_compile.inductor"]
+
+
+def imported_by(code: str) -> set[str]:
+    """The modules of LATE that a program has imported in the end."""
+    print_them = f"; import sys; print(*(name for name in {LATE} if name in sys.modules))"
+    command = [sys.executable, "-c", code + print_them]
+    return set(subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT).stdout.split())
+
+
+def test_what_makes_kernels_is_imported_when_a_function_is_compiled() -> None:
+    """Numba, SciPy's parts and the floor of loops are more than half of the time in which all could be imported."""
+    eager = "import minitorch_compile as t; t.compile(abs, backend='eager'); t._dynamo.reset(); t.ones(2).exp().sum()"
+    assert imported_by(eager) == set()
+    assert imported_by("import minitorch_compile as t; t.compile(abs)") >= {"numba", "minitorch_compile.inductor"}
+
+
 def test_import_does_not_set_numbas_compiler_up() -> None:
-    """Numba's registries of types and their operations take a tenth of the time of an import. The first import of a
-    checkout compiles the loop that calls kernels; later ones find it on disk.
+    """Numba's registries of types and their operations take a tenth of a second. The first import of a checkout
+    compiles the loop that calls kernels; later ones find it on disk.
     """
-    code = "import sys, minitorch_compile; print('numba.np.arraymath' in sys.modules)"
+    code = "import sys, minitorch_compile.inductor; print('numba.np.arraymath' in sys.modules)"
     for _ in range(2):
         end = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert end.stdout.strip() == "False"

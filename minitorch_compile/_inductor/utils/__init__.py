@@ -20,13 +20,12 @@ from pathlib import Path
 from typing import Any
 
 from minitorch_compile import logs
-from minitorch_compile.compiler.reset import reset
+from minitorch_compile.compiler.reset import forget_generated_files, reset
 from minitorch_compile.environment_variables import CACHE_DIR
-from minitorch_compile.inductor.runtime import code_cache
 from minitorch_compile.tensor import manual_seed
 from minitorch_compile.tensor.cpu.thread_count import get_num_threads
 
-clear_caches = clear_inductor_caches = code_cache.forget
+clear_caches = clear_inductor_caches = forget_generated_files
 
 
 @contextlib.contextmanager

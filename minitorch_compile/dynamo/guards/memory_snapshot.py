@@ -28,8 +28,6 @@ from array import array
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from llvmlite import binding as llvm
-
 METH_O = 0x0008
 API = ("PyBytes_AsString", "PyTuple_New", "PyTuple_SetItem", "Py_IncRef", "Py_DecRef")
 LOCK = threading.Lock()
@@ -157,6 +155,8 @@ def native_code() -> NativeCode:
 
 
 def _compiled() -> NativeCode:
+    from llvmlite import binding as llvm  # a fiftieth of a second, which a program that compiles nothing need not wait
+
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     for name in API:

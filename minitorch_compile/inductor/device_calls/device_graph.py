@@ -38,9 +38,9 @@ from minitorch_compile.inductor.device_calls.recorded_graph import RecordedGraph
 from minitorch_compile.inductor.device_calls.split_for_device import split_for_device
 from minitorch_compile.inductor.ir.loops import LoopGraph
 from minitorch_compile.inductor.lowering import lower
-from minitorch_compile.inductor.options import DEFAULTS, Options
 from minitorch_compile.inductor.schedule.schedule import Schedule
 from minitorch_compile.inductor.targets import Target, find_target
+from minitorch_compile.kernel_options import DEFAULTS, Options
 from minitorch_compile.tensor import no_grad
 from minitorch_compile.tensor.dispatch.accelerators import moved
 from minitorch_compile.tensor.dispatch.argument_devices import all_tensors

@@ -27,7 +27,6 @@ from minitorch_compile.inductor.device_calls.libraries import Libraries
 from minitorch_compile.inductor.device_calls.product_launches import with_epilogues
 from minitorch_compile.inductor.ir.buffer import Buffer
 from minitorch_compile.inductor.ir.loops import LoopGraph
-from minitorch_compile.inductor.options import Options
 from minitorch_compile.inductor.schedule.fit import Limits
 from minitorch_compile.inductor.schedule.fused_call import FusedCall
 from minitorch_compile.inductor.schedule.schedule import Schedule
@@ -35,6 +34,7 @@ from minitorch_compile.inductor.schedule.scheduler import schedule
 from minitorch_compile.inductor.schedule.step_graph import step_graph
 from minitorch_compile.inductor.tuning.autotune import first_of_equals, table_of, timed
 from minitorch_compile.inductor.tuning.autotune_cache import key_of, recall, remember, structure_of
+from minitorch_compile.kernel_options import Options
 from minitorch_compile.tensor import no_grad, randint, randn
 
 ONE, TWO = "one kernel", "cuBLASLt and loops"

@@ -17,7 +17,6 @@ from collections.abc import Callable
 
 from minitorch_compile.inductor.ir.extern_call import ExternCall
 from minitorch_compile.inductor.ir.loops import Loop, LoopGraph
-from minitorch_compile.inductor.options import DEFAULTS, Options
 from minitorch_compile.inductor.schedule.block_calls import blocks_of
 from minitorch_compile.inductor.schedule.fit import Limits
 from minitorch_compile.inductor.schedule.fused_call import Blocks
@@ -25,6 +24,7 @@ from minitorch_compile.inductor.schedule.packed_products import Choice, pack_pro
 from minitorch_compile.inductor.schedule.schedule import Schedule
 from minitorch_compile.inductor.schedule.scheduler import schedule
 from minitorch_compile.inductor.schedule.split_reductions import split_reductions
+from minitorch_compile.kernel_options import DEFAULTS, Options
 
 
 def cpu_schedule(

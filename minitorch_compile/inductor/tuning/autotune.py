@@ -35,7 +35,6 @@ from minitorch_compile.inductor.ir.loops import LoopGraph
 from minitorch_compile.inductor.kernels.calls import WINOGRAD, WINOGRAD_KERNELS, convolution_shape
 from minitorch_compile.inductor.kernels.product_tiles import product_rows
 from minitorch_compile.inductor.kernels.winograd import suits
-from minitorch_compile.inductor.options import Options
 from minitorch_compile.inductor.runtime import code_cache
 from minitorch_compile.inductor.runtime.tensor_call import tensor_of
 from minitorch_compile.inductor.schedule.block_calls import blocks_of
@@ -48,6 +47,7 @@ from minitorch_compile.inductor.schedule.scheduler import schedule
 from minitorch_compile.inductor.schedule.split_reductions import split_reductions
 from minitorch_compile.inductor.schedule.step_graph import step_graph
 from minitorch_compile.inductor.tuning.autotune_cache import key_of, recall, remember, structure_of
+from minitorch_compile.kernel_options import Options
 from minitorch_compile.tensor.cpu.thread_count import get_num_threads
 from minitorch_compile.tensor.memory.size import Size
 from minitorch_compile.tensor.numerics.dtype import float32

@@ -11,7 +11,7 @@ evaluated in blocks that stay in the second-level cache.
 
 >>> import numpy as np
 >>> x = np.linspace(-5, 5, 10_001, dtype=np.float32)
->>> bool(np.max(np.abs(erf(x) - special.erf(x.astype(np.float64)))) < 2e-7)
+>>> bool(np.max(np.abs(erf(x) - scipy.special.erf(x.astype(np.float64)))) < 2e-7)
 True
 """
 
@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy import special
+import scipy
 
 BLOCK = 16384  # elements: three blocks of float32 take 192 KiB
 WORTHWHILE = 2048  # below, twenty NumPy calls cost more than SciPy
@@ -41,7 +41,7 @@ Block = Callable[[np.ndarray, np.ndarray, np.ndarray], None]
 
 def erf(x: np.ndarray) -> np.ndarray:
     """erf of each element, in its dtype."""
-    return in_blocks(_erf_block, x) if _is_worthwhile(x) else special.erf(x).astype(x.dtype, copy=False)
+    return in_blocks(_erf_block, x) if _is_worthwhile(x) else scipy.special.erf(x).astype(x.dtype, copy=False)
 
 
 def gelu(x: np.ndarray) -> np.ndarray:

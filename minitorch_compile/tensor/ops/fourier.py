@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from scipy import fft
+import scipy
 
 from minitorch_compile.symbolic import WHOLE
 from minitorch_compile.tensor.dispatch.declare import composite, kernel_op
@@ -37,7 +37,7 @@ OTHER_WAY = {"forward": "backward", "backward": "forward", "ortho": "ortho"}
 @kernel_op("fourier", torch=False)
 def _fft_c2c(input: Array, dim: Ints, norm: str, forward: bool) -> Array:
     """Complex numbers to complex numbers, over some dimensions."""
-    return (fft.fftn if forward else fft.ifftn)(input, axes=dim, norm=norm)
+    return (scipy.fft.fftn if forward else scipy.fft.ifftn)(input, axes=dim, norm=norm)
 
 
 @_fft_c2c.shape_rule
@@ -48,7 +48,7 @@ def _c2c_rule(input: TensorBase, dim: Ints, norm: str, forward: bool) -> TensorB
 @kernel_op("fourier", torch=False)
 def _fft_r2c(input: Array, dim: Ints, norm: str) -> Array:
     """Real numbers to the half of their spectrum, along the last of `dim`, that says all: n // 2 + 1 numbers."""
-    return fft.rfftn(input, axes=dim, norm=norm)
+    return scipy.fft.rfftn(input, axes=dim, norm=norm)
 
 
 @_fft_r2c.shape_rule
@@ -62,7 +62,7 @@ def _r2c_rule(input: TensorBase, dim: Ints, norm: str) -> TensorBase:
 def _fft_c2r(input: Array, dim: Ints, norm: str, size: int) -> Array:
     """Back from half a spectrum to real numbers, `size` of them along the last of `dim`."""
     sizes = [input.shape[d] for d in dim[:-1]] + [size]
-    return fft.irfftn(input, sizes, axes=dim, norm=norm)
+    return scipy.fft.irfftn(input, sizes, axes=dim, norm=norm)
 
 
 @_fft_c2r.shape_rule

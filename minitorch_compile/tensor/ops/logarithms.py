@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import special
+import scipy
 
 from minitorch_compile.tensor.dispatch.declare import composite, pointwise
 from minitorch_compile.tensor.dispatch.op import Array, Scalar, Tensor
@@ -61,13 +61,13 @@ def _check_floats(name: str, input: Array) -> None:
 @pointwise(INT_TO_FLOAT, inplace_function=True)
 def xlogy(input: Array | Scalar, other: Array | Scalar) -> Array:
     """x * log(y), and 0 where x is 0; NaN where y is."""
-    return special.xlogy(input, other).astype(np.result_type(input, other), copy=False)
+    return scipy.special.xlogy(input, other).astype(np.result_type(input, other), copy=False)
 
 
 @pointwise(INT_TO_FLOAT, torch=False, methods=False)
 def special_xlog1py(input: Array | Scalar, other: Array | Scalar) -> Array:
     """x * log(1 + y), and 0 where x is 0; NaN where y is."""
-    return special.xlog1py(input, other).astype(np.result_type(input, other), copy=False)
+    return scipy.special.xlog1py(input, other).astype(np.result_type(input, other), copy=False)
 
 
 @pointwise(INT_TO_FLOAT)

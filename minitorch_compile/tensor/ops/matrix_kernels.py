@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from scipy import linalg
+import scipy
 
 from minitorch_compile.tensor.dispatch.declare import kernel_op
 from minitorch_compile.tensor.dispatch.op import Array
@@ -71,7 +71,7 @@ def each_matrix(function: Callable[..., Any], *stacks: Array) -> list[Any]:
 
 def lapack(name: str, element: np.dtype) -> Callable[..., Any]:
     """LAPACK's routine for elements of this type: each has four, with a letter for the type in front."""
-    return getattr(linalg.lapack, {"f": "s", "d": "d", "F": "c", "D": "z"}[element.char] + name)
+    return getattr(scipy.linalg.lapack, {"f": "s", "d": "d", "F": "c", "D": "z"}[element.char] + name)
 
 
 def failed(name: str, routine: str, text: str, A: Array, **options: Any) -> LinAlgError:
@@ -202,7 +202,7 @@ def _slogdet_rule(A: TensorBase) -> tuple[TensorBase, TensorBase]:
 @kernel_op("linalg", torch=False, rows=True)
 def linalg_matrix_exp(A: Array) -> Array:
     """The sum of A^k / k! of each matrix."""
-    return np.asarray(linalg.expm(A), A.dtype) if A.size else A.copy()
+    return np.asarray(scipy.linalg.expm(A), A.dtype) if A.size else A.copy()
 
 
 @linalg_matrix_exp.shape_rule

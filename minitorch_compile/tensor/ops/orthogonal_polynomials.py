@@ -11,11 +11,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy import special
+import scipy
 
 from minitorch_compile.tensor.dispatch.declare import pointwise
 from minitorch_compile.tensor.dispatch.op import Array, Scalar
 from minitorch_compile.tensor.dispatch.pointwise_op import INT_TO_FLOAT, PointwiseOp
+from minitorch_compile.tensor.ops.special_functions import of_scipy
 
 Polynomial = Callable[[Any, Any], Any]
 
@@ -34,12 +35,12 @@ def _declared(name: str, polynomial: Polynomial, says: str) -> PointwiseOp:
 
 def _third_kind(n: Array, x: Array) -> Array:
     """V_n = U_n - U_(n-1)."""
-    return special.eval_chebyu(n, x) - np.where(n > 0, special.eval_chebyu(np.maximum(n - 1, 0), x), 0.0)
+    return scipy.special.eval_chebyu(n, x) - np.where(n > 0, scipy.special.eval_chebyu(np.maximum(n - 1, 0), x), 0.0)
 
 
 def _fourth_kind(n: Array, x: Array) -> Array:
     """W_n = U_n + U_(n-1)."""
-    return special.eval_chebyu(n, x) + np.where(n > 0, special.eval_chebyu(np.maximum(n - 1, 0), x), 0.0)
+    return scipy.special.eval_chebyu(n, x) + np.where(n > 0, scipy.special.eval_chebyu(np.maximum(n - 1, 0), x), 0.0)
 
 
 def _shifted(polynomial: Polynomial) -> Polynomial:
@@ -48,10 +49,12 @@ def _shifted(polynomial: Polynomial) -> Polynomial:
 
 
 special_chebyshev_polynomial_t = _declared(
-    "chebyshev_polynomial_t", special.eval_chebyt, "Chebyshev's polynomial of the first kind: T_n(cos a) = cos(n a)."
+    "chebyshev_polynomial_t",
+    of_scipy("eval_chebyt"),
+    "Chebyshev's polynomial of the first kind: T_n(cos a) = cos(n a).",
 )
 special_chebyshev_polynomial_u = _declared(
-    "chebyshev_polynomial_u", special.eval_chebyu, "Chebyshev's polynomial of the second kind."
+    "chebyshev_polynomial_u", of_scipy("eval_chebyu"), "Chebyshev's polynomial of the second kind."
 )
 special_chebyshev_polynomial_v = _declared(
     "chebyshev_polynomial_v", _third_kind, "Chebyshev's polynomial of the third kind."
@@ -60,10 +63,10 @@ special_chebyshev_polynomial_w = _declared(
     "chebyshev_polynomial_w", _fourth_kind, "Chebyshev's polynomial of the fourth kind."
 )
 special_shifted_chebyshev_polynomial_t = _declared(
-    "shifted_chebyshev_polynomial_t", _shifted(special.eval_chebyt), "Chebyshev's first kind, of 2 x - 1."
+    "shifted_chebyshev_polynomial_t", _shifted(of_scipy("eval_chebyt")), "Chebyshev's first kind, of 2 x - 1."
 )
 special_shifted_chebyshev_polynomial_u = _declared(
-    "shifted_chebyshev_polynomial_u", _shifted(special.eval_chebyu), "Chebyshev's second kind, of 2 x - 1."
+    "shifted_chebyshev_polynomial_u", _shifted(of_scipy("eval_chebyu")), "Chebyshev's second kind, of 2 x - 1."
 )
 special_shifted_chebyshev_polynomial_v = _declared(
     "shifted_chebyshev_polynomial_v", _shifted(_third_kind), "Chebyshev's third kind, of 2 x - 1."
@@ -72,10 +75,10 @@ special_shifted_chebyshev_polynomial_w = _declared(
     "shifted_chebyshev_polynomial_w", _shifted(_fourth_kind), "Chebyshev's fourth kind, of 2 x - 1."
 )
 special_hermite_polynomial_h = _declared(
-    "hermite_polynomial_h", special.eval_hermite, "The physicists' Hermite polynomial."
+    "hermite_polynomial_h", of_scipy("eval_hermite"), "The physicists' Hermite polynomial."
 )
 special_hermite_polynomial_he = _declared(
-    "hermite_polynomial_he", special.eval_hermitenorm, "The probabilists' Hermite polynomial."
+    "hermite_polynomial_he", of_scipy("eval_hermitenorm"), "The probabilists' Hermite polynomial."
 )
-special_laguerre_polynomial_l = _declared("laguerre_polynomial_l", special.eval_laguerre, "Laguerre's polynomial.")
-special_legendre_polynomial_p = _declared("legendre_polynomial_p", special.eval_legendre, "Legendre's polynomial.")
+special_laguerre_polynomial_l = _declared("laguerre_polynomial_l", of_scipy("eval_laguerre"), "Laguerre's polynomial.")
+special_legendre_polynomial_p = _declared("legendre_polynomial_p", of_scipy("eval_legendre"), "Legendre's polynomial.")

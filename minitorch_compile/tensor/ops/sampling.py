@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import special
+import scipy
 
 from minitorch_compile.tensor.dispatch.declare import composite, kernel_op, pointwise
 from minitorch_compile.tensor.dispatch.number_arguments import number
@@ -219,14 +219,14 @@ def _multinomial_rule(input: TensorBase, uniforms: TensorBase, num_samples: int,
 @pointwise(INT_TO_FLOAT, torch=False, methods=False)
 def poisson_quantile(rate: Array, u: Array) -> Array:
     """The smallest k with P(X <= k) >= u, for a Poisson variable X of that rate."""
-    return _smallest_integer(lambda k: special.pdtr(k, rate), special.pdtrik(u, rate), u)
+    return _smallest_integer(lambda k: scipy.special.pdtr(k, rate), scipy.special.pdtrik(u, rate), u)
 
 
 @pointwise(INT_TO_FLOAT, torch=False, methods=False)
 def binomial_quantile(count: Array, prob: Array, u: Array) -> Array:
     """The smallest k with P(X <= k) >= u, for the number X of successes in `count` trials."""
     trials = np.asarray(count).astype(np.int64)
-    found = _smallest_integer(lambda k: special.bdtr(k, trials, prob), special.bdtrik(u, count, prob), u)
+    found = _smallest_integer(lambda k: scipy.special.bdtr(k, trials, prob), scipy.special.bdtrik(u, count, prob), u)
     return np.where(prob <= 0, 0, np.where(prob >= 1, count, np.minimum(found, count)))
 
 
@@ -240,7 +240,7 @@ def _smallest_integer(distribution: Any, place: Array, u: Array) -> Array:
 @pointwise(INT_TO_FLOAT, torch=False, methods=False)
 def gamma_quantile(concentration: Array, u: Array) -> Array:
     """The x with P(X <= x) = u, for a gamma variable X of that concentration and rate 1."""
-    return special.gammaincinv(concentration, u)
+    return scipy.special.gammaincinv(concentration, u)
 
 
 @pointwise(INT_TO_FLOAT, torch=False, methods=False)
@@ -251,8 +251,8 @@ def gamma_quantile_slope(concentration: Array, x: Array) -> Array:
     """
     a, value = concentration.astype(np.float64), np.maximum(x.astype(np.float64), 1e-300)
     step = 1e-4 * np.maximum(a, 1e-3)
-    by_concentration = (special.gammainc(a + step, value) - special.gammainc(a - step, value)) / (2 * step)
-    density = np.exp(special.xlogy(a - 1, value) - value - special.gammaln(a))
+    by_concentration = (scipy.special.gammainc(a + step, value) - scipy.special.gammainc(a - step, value)) / (2 * step)
+    density = np.exp(scipy.special.xlogy(a - 1, value) - value - scipy.special.gammaln(a))
     return (-by_concentration / density).astype(np.result_type(concentration, x))
 
 
