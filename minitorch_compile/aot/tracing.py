@@ -40,7 +40,7 @@ from minitorch_compile.tensor.modes.symbolic_layout import specializing
 from minitorch_compile.tensor.tensor_base import TensorBase, fake_like
 
 # What a traced node remembers of the node that it was made for.
-INHERITED_META = ("stack", "backward", "checkpoint_region")
+INHERITED_META = ("stack", "module", "backward", "checkpoint_region", "trail")
 
 
 class Tracer:

@@ -20,7 +20,8 @@ arguments 24 bytes, results 4, temporaries 0 (0 if none shared memory), scratch 
 saves 1 tensors, 24 bytes, 24 of them arguments (without recomputation 24 bytes)
   x  f32[2, 3]  24 bytes, an argument
 
-`seen.partition.draw()` shows the same as a picture: both passes, and the cut between them.
+`seen.partition.draw()` shows the same as a picture: both passes, and the cut between them. `seen.save("report.html")`
+writes everything to one page, on which a node can be followed through all stages.
 """
 
 from __future__ import annotations
@@ -29,12 +30,16 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile import autograd
 from minitorch_compile.aot import JointGraph, Partition
+from minitorch_compile.aot.passes.pass_list import watchers
 from minitorch_compile.compiler.fallback import with_fallbacks
 from minitorch_compile.compiler.pipeline import Compiled, Inductor
+from minitorch_compile.compiler.viewer.trails import mark
+from minitorch_compile.dynamo.cache.entry import Entry
 from minitorch_compile.dynamo.cache.region import Region
 from minitorch_compile.dynamo.errors import GraphBreak
 from minitorch_compile.dynamo.eval_frame import optimize_in, region_of
@@ -69,6 +74,10 @@ class StageView:
     backward_memory: MemoryReport | None = None
     seconds: dict[str, float] = field(default_factory=dict, repr=False)
     arguments: list[Any] = field(default_factory=list, repr=False)
+    op_graph: GraphModule | None = None  # what is decomposed: the joint graph, or the forward pass if it is alone
+    passes: list[tuple[str, GraphModule, GraphModule]] = field(default_factory=list, repr=False)  # name, before, after
+    prim_stretches: list[GraphModule] = field(default_factory=list, repr=False)  # what became kernels, forward
+    backward_stretches: list[GraphModule] = field(default_factory=list, repr=False)
 
     @contextmanager
     def timed(self, stage: str) -> Iterator[None]:
@@ -90,8 +99,9 @@ class _Watched(Inductor):
     def decompose(self, graph: GraphModule) -> GraphModule:
         if any(node.name.startswith("tangents") for node in graph.graph.find_nodes(op="placeholder")):
             self.view.joint_graph = graph
+        self.view.op_graph = mark(graph, "ops")
         with self.view.timed("prims"):
-            self.view.prim_graph = super().decompose(graph)
+            self.view.prim_graph = mark(super().decompose(graph), "prims")
         return self.view.prim_graph
 
     def partition(self, joint: JointGraph) -> Partition:
@@ -100,13 +110,15 @@ class _Watched(Inductor):
         return self.view.partition
 
     def compile_forward(self, graph: GraphModule, example_inputs: list[Any]) -> Compiled:
-        self.view.forward_graph = graph
+        self.view.forward_graph = mark(graph, "forward")
+        self.stretch_graphs = self.view.prim_stretches
         self.view.schedule, self.view.source, self.view.memory, compiled = self._compiled(graph, example_inputs)
         return compiled
 
     def compile_backward(self, graph: GraphModule, example_inputs: list[Any]) -> Compiled:
-        self.view.backward_graph = graph
         view = self.view
+        view.backward_graph = mark(graph, "backward")
+        self.stretch_graphs = view.backward_stretches
         view.backward_schedule, view.backward_source, view.backward_memory, compiled = self._compiled(
             graph, example_inputs
         )
@@ -129,6 +141,7 @@ class _Watched(Inductor):
         from minitorch_compile.inductor.lowering import lower
         from minitorch_compile.inductor.schedule.cpu_schedule import cpu_schedule
 
+        self.stretch_graphs.append(graph)
         with self.view.timed("schedule"):
             scheduled = cpu_schedule(lower(graph))
         with self.view.timed("codegen"):
@@ -143,9 +156,10 @@ class Inspection:
     The fields of the first graph can be read directly: `seen.joint_graph` is `seen.graphs[0].joint_graph`.
     """
 
-    def __init__(self, graphs: list[StageView], explanation: ExplainOutput) -> None:
+    def __init__(self, graphs: list[StageView], explanation: ExplainOutput, name: str = "") -> None:
         self.graphs = graphs
         self.explanation = explanation
+        self.name = name
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or not self.graphs:
@@ -160,9 +174,31 @@ class Inspection:
         return self.explanation.out_guards
 
     @property
+    def versions(self) -> list[tuple[str, list[Entry]]]:
+        """The compiled versions of each function, in the order in which they are asked."""
+        found: dict[str, list[Entry]] = {}
+        for frame in self.explanation.frames:
+            found.setdefault(f"{frame.name}, {frame.place}", []).append(frame.entry)
+        return list(found.items())
+
+    @property
     def breaks(self) -> list[GraphBreak]:
         """Why the function became more than one graph."""
         return self.explanation.break_reasons
+
+    def save(self, path: str | Path) -> Path:
+        """Writes all stages to one HTML file, which needs no network; ValueError for a path with another suffix.
+
+        In a browser, the page zooms, searches, compares two stages, and follows a node through all of them. Where
+        scripts are off, and on paper, it shows plain pictures and texts.
+        """
+        from minitorch_compile.compiler.viewer.page import report_page
+
+        path = Path(path)
+        if path.suffix != ".html":
+            raise ValueError(f"Inspection.save: path must end in .html, but got {str(path)!r}.")
+        path.write_text(report_page(self), encoding="utf-8")
+        return path
 
     def __repr__(self) -> str:
         counts = f"{self.explanation.graph_count} graphs, {len(self.breaks)} breaks, {len(self.guards)} guards"
@@ -180,7 +216,8 @@ def inspect(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Inspecti
     def backend(graph: GraphModule, example_inputs: list[Any]) -> Compiled:
         view = StageView(graph)
         views.append(view)
-        with view.timed("backend"):
+        mark(graph, "graph")
+        with view.timed("backend"), _passes_kept(view):
             compiled = _Watched(view, options)(graph, example_inputs)
 
         def call(*arguments: Any) -> Any:
@@ -196,7 +233,21 @@ def inspect(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Inspecti
         _differentiate(result, [x for view in views for x in view.arguments])
     finally:
         default_generator.set_state(random_state)
-    return Inspection(views, report(region))
+    return Inspection(views, report(region), getattr(function, "__qualname__", type(function).__name__))
+
+
+@contextmanager
+def _passes_kept(view: StageView) -> Iterator[None]:
+    """Inside, every pass that changes a graph leaves its name and both graphs."""
+
+    def keep(*change: Any) -> None:
+        view.passes.append(change)
+
+    watchers.append(keep)
+    try:
+        yield
+    finally:
+        watchers.remove(keep)
 
 
 def _options_of(function: Callable[..., Any]) -> dict[str, Any]:

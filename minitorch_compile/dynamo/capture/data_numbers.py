@@ -160,7 +160,8 @@ class DataNumbers(Output):
 
     def place(self) -> dict[str, Any]:
         """What a node keeps of where it was made."""
-        return {"stack": self.tracer.user_line(), "instruction": self.frames[0].current}
+        tracer = self.tracer
+        return {"stack": tracer.user_line(), "module": tracer.module_path(), "instruction": self.frames[0].current}
 
     # --- what must hold -----------------------------------------------------------------------------------------------
 
@@ -197,4 +198,4 @@ class DataNumbers(Output):
 
 
 def _told_of(node: Node) -> dict[str, Any]:
-    return {key: node.meta[key] for key in ("stack", "instruction") if key in node.meta}
+    return {key: node.meta[key] for key in ("stack", "module", "instruction") if key in node.meta}

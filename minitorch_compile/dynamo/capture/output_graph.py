@@ -1,8 +1,8 @@
 """What tracing a frame builds up: the graph, the guards, the side effects, the names.
 
 Every user-level call on tensors becomes one node. The call is also made on fake tensors, which tells what the result
-looks like; `node.meta["val"]` keeps that, `node.meta["stack"]` the user's line. Values from outside are told in
-`outside_values.py`.
+looks like; `node.meta["val"]` keeps that, `meta["stack"]` the user's line, `meta["module"]` its module. Values from
+outside are told in `outside_values.py`.
 
 >>> from minitorch_compile.dynamo.testing import captured
 >>> from minitorch_compile.tensor import ones
@@ -235,8 +235,8 @@ class OutputGraph(DataNumbers, OutsideValues, TensorQuestions, GradSwitches):
         """The tracker of what a node gives. A tensor that came back unchanged keeps its tracker."""
         if isinstance(value, TensorBase) and not value.is_fake:
             value = fake_like(value)  # torch.tensor([1, 2]): its numbers belong to the call, not to the trace
-        node.meta.update(stack=self.tracer.user_line(), instruction=self.frames[0].current)
-        node.meta["val"] = value
+        node.meta.update(stack=self.tracer.user_line(), instruction=self.frames[0].current, val=value)
+        node.meta["module"] = self.tracer.module_path()
         if isinstance(value, TensorBase):
             return self._tensor(node, value)
         if isinstance(value, (tuple, list)) and any(isinstance(item, TensorBase) for item in value):

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import re
 from collections.abc import Callable, Iterator
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -38,18 +39,21 @@ from minitorch_compile.dynamo.variables.functions import polyfills
 from minitorch_compile.dynamo.variables.functions.functions import FunctionVariable, PartialVariable
 from minitorch_compile.dynamo.variables.objects.class_lookup import has_method, look_up
 from minitorch_compile.dynamo.variables.objects.enum_members import MemberVariable
+from minitorch_compile.dynamo.variables.objects.objects import UserObjectVariable
 from minitorch_compile.dynamo.variables.tensors.data_numbers import DataNumberVariable
 from minitorch_compile.dynamo.variables.tensors.numbers import NumberVariable
 from minitorch_compile.dynamo.variables.tensors.numpy_numbers import NumpyNumberVariable, plain
 from minitorch_compile.dynamo.variables.tensors.sym_int import SymIntVariable
 from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
 from minitorch_compile.dynamo.variables.tracer import Tracer
+from minitorch_compile.nn.module import Module
 from minitorch_compile.symbolic import GuardOnDataDependentSymNode
 from minitorch_compile.tensor import Size
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.capture.output_graph import OutputGraph
 
+MODULE_NAME = re.compile(r"\._modules\['([^']*)'\]")  # in the name of a source
 SINGLETONS = (bool, type(None), type(Ellipsis), type(NotImplemented))
 
 
@@ -57,6 +61,14 @@ class TracerServices(Tracer):
     """A frame being traced."""
 
     output: OutputGraph
+
+    def module_path(self) -> str:
+        for frame in reversed(self.output.frames):
+            code = frame.program.code
+            first = frame.locals.get(code.co_varnames[0]) if code.co_argcount else None
+            if isinstance(first, UserObjectVariable) and first.source is not None and issubclass(first.cls, Module):
+                return ".".join(MODULE_NAME.findall(first.source.name()))
+        return ""
 
     # --- exceptions of the traced program -----------------------------------------------------------------------------
 

@@ -92,6 +92,10 @@ class Tracer(BytecodeInterpreter):
         """The line of the program that is being traced: its file, its number, its text."""
         raise NotImplementedError
 
+    def module_path(self) -> str:
+        """The module whose code is being traced, as `blocks.3.mlp`; "" outside of all, and in the outermost."""
+        raise NotImplementedError
+
     def at_users_line(self, error: Unsupported) -> Unsupported:
         """A break at what warns, and names the line that calls it."""
         raise NotImplementedError

@@ -60,7 +60,7 @@ def draw_change(before: Graph, after: Graph, title: str = "") -> GraphView:
         others = {node.name: node for node in other.nodes}
         frame = drawing.cluster(f"{place}: {_count(graph)}", "kept")
         for node in graph.nodes:
-            kind = _kind(node, others.get(node.name), alone)
+            kind = change_of(node, others.get(node.name), alone)
             frame.add_node(f"{place}.{node.name}", label_of(node), kind, format_node(node), _value(node))
         for node in graph.nodes:
             for source in node.all_input_nodes:
@@ -77,7 +77,8 @@ def _value(node: Node) -> str:
     return "" if node.op == "output" else value_text(node.meta.get("val"), strides=False)
 
 
-def _kind(node: Node, counterpart: Node | None, alone: str) -> str:
+def change_of(node: Node, counterpart: Node | None, alone: str) -> str:
+    """What became of a node: "kept", "rewired", or `alone` if the other graph has none like it. A key of KINDS."""
     if counterpart is None or (node.op, node.target) != (counterpart.op, counterpart.target):
         return alone
     return "kept" if _arguments(node) == _arguments(counterpart) else "rewired"

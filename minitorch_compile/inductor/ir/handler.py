@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from minitorch_compile.inductor.ir.index import Index
@@ -51,17 +52,23 @@ def result_of(prim: str, operand: dtype) -> dtype:
     return operand.to_complex() if prim == "complex" else operand
 
 
+names_nodes = ContextVar("names_nodes", default=False)  # whether texts of origins end with \u27e6the node\u27e7
+
+
 class Origin(NamedTuple):
-    """Where an operation came from: the primitive, and the user's (filename, line number, source line) if known."""
+    """Where an operation came from: the primitive, the user's (filename, line number, source line) if known, and the
+    name of the node in the graph of prims."""
 
     prim: str
     stack: tuple[str, int, str] | None = None
+    node: str = ""
 
     def __str__(self) -> str:
-        if self.stack is None:
-            return self.prim
-        filename, line, text = self.stack
-        return f"{self.prim}: {source_place(filename, line)}  {text.strip()}"
+        text = self.prim
+        if self.stack is not None:
+            filename, line, source = self.stack
+            text = f"{text}: {source_place(filename, line)}  {source.strip()}"
+        return f"{text} \u27e6{self.node}\u27e7" if names_nodes.get() else text
 
 
 class Handler(ABC):

@@ -88,14 +88,14 @@ def print_body(inner_fn: InnerFn, sizes: Sequence[int]) -> str:
     return "\n".join(handler.lines)
 
 
-def print_operation(operation: Operation) -> str:
-    """One operation of a loop graph."""
+def print_operation(operation: Operation, new_handler: Callable[[], PrintHandler] = PrintHandler) -> str:
+    """One operation of a loop graph. `new_handler` makes what writes the lines."""
     if isinstance(operation, ExternCall):
         return repr(operation)
     if isinstance(operation, Scatter):
-        return _print_scatter(operation)
+        return _print_scatter(operation, new_handler)
     position = loop_variables(operation)
-    handler = PrintHandler()
+    handler = new_handler()
     operation.run(handler, position)
     heads = [
         f"{word_for(operation, dim)} {variable} in {size}"
@@ -113,11 +113,11 @@ def word_for(loop: Loop, dim: int) -> str:
     return "scan" if isinstance(loop, Scan) and dim == loop.dim else "for"
 
 
-def _print_scatter(operation: Scatter) -> str:
+def _print_scatter(operation: Scatter, new_handler: Callable[[], PrintHandler]) -> str:
     buffer = operation.buffer
     fill: Callable[..., Any] = operation.initial
-    first = print_operation(Loop(buffer, buffer.sizes, fill))
-    handler = PrintHandler()
+    first = print_operation(Loop(buffer, buffer.sizes, fill), new_handler)
+    handler = new_handler()
     position = loop_variables(operation)
     value = operation.inner_fn(handler, position)
     address = buffer.address(operation.target(handler, position))

@@ -95,7 +95,7 @@ class GraphLowering:
                 f"inductor: node '{node.name}' calls {node.target}, which is not a prim;"
                 " run prims.decompose on the graph first"
             )
-        self.origin = Origin(node.target.name, node.meta.get("stack"))
+        self.origin = Origin(node.target.name, node.meta.get("stack"), node.name)
         result = self.lowered(node.target.name, node.target.bind(args, kwargs), node.meta["val"])
         for box in result if isinstance(result, tuple) else (result,):
             box.origin = box.origin or self.origin

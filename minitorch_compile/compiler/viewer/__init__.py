@@ -1,0 +1,1 @@
+"""The viewer: one compilation as one HTML page. `stages.py` gathers the data, `page.py` writes the page."""

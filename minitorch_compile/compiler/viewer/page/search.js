@@ -1,0 +1,13 @@
+// Search through all stages: names, labels, shapes, code, the user's lines.
+
+"use strict";
+
+const HAYSTACK = ITEMS.map((item) =>
+  [item.name, item.label, item.detail, item.code, item.place, item.module].filter(Boolean).join("\n").toLowerCase());
+
+// The numbers of the items that contain all words.
+function search(text) {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  if (!words.length) return [];
+  return ITEMS.flatMap((item) => (words.every((word) => HAYSTACK[item.number].includes(word)) ? [item.number] : []));
+}
