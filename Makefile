@@ -5,6 +5,7 @@ PYTHON ?= python3
 PY := .venv/bin/python
 GRAPHS ?= --count 20000 --kernels python
 COMPILED_GRAPHS ?= --count 600 --seed 100000
+DEVICE_GRAPHS ?= --count 1000
 .DEFAULT_GOAL := help
 .PHONY: help setup lab work tour test test-all coverage lint bench bench-peers fuzz processors partitions grade progress mini-test browser course course-check lock test-pythons clean distclean
 
@@ -62,13 +63,14 @@ bench-peers: setup  ## beside torch.compile: TORCH_PYTHON=/path/to/python make b
 partitions: setup  ## both partitioners on all models: equal gradients, and what each saves (MODELS="gpt vit")
 	@$(PY) -m tests.aot.partitions $(MODELS)
 
-fuzz: setup  ## random Python in a changing world, compiled against plain (PROGRAMS="--count 5000"), and in one that stays (STILL=); random tensor programs (FUZZ=, GRAPHS="--count 20000 --seed 7 --kernels python", and with compiled kernels COMPILED_GRAPHS="--count 600"); writes to views (ALIASING="--count 5000 --seed 7 --shrink"); damaged files (FILES="--count 200000 --seed 7")
+fuzz: setup  ## random Python in a changing world, compiled against plain (PROGRAMS="--count 5000"), and in one that stays (STILL=); random tensor programs (FUZZ=, GRAPHS="--count 20000 --seed 7 --kernels python", and with compiled kernels COMPILED_GRAPHS="--count 600", for a GPU DEVICE_GRAPHS="--count 5000"); writes to views (ALIASING="--count 5000 --seed 7 --shrink"); damaged files (FILES="--count 200000 --seed 7")
 	@$(PY) -m tests.dynamo.fuzz $(PROGRAMS)
 	@$(PY) -m tests.dynamo.fuzz --unchanging --count 3000 $(STILL)
 	@$(PY) -m tests.pipeline.fuzz $(FUZZ)
 	@$(PY) -m tests.inductor.sweep $(SWEEP)
 	@$(PY) -m tests.inductor.fuzz $(GRAPHS)
 	@$(PY) -m tests.inductor.fuzz $(COMPILED_GRAPHS)
+	@$(PY) -m tests.inductor.fuzz --device cuda $(DEVICE_GRAPHS)
 	@$(PY) -m tests.aot.aliasing $(ALIASING)
 	@$(PY) -m tests.func.random_compositions $(TRANSFORMS)
 	@$(PY) -m tests.serialization.fuzz $(FILES)

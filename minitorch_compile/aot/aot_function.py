@@ -53,7 +53,7 @@ from minitorch_compile.tensor import ops, tensor
 from minitorch_compile.tensor.dispatch.argument_devices import device_of
 from minitorch_compile.tensor.dispatch.dispatch import contexts
 from minitorch_compile.tensor.grad_mode import is_grad_enabled, no_grad, set_grad_enabled, state
-from minitorch_compile.tensor.memory.device import device
+from minitorch_compile.tensor.memory.device import device, no_default_device
 from minitorch_compile.tensor.random.generator import generator_of
 from minitorch_compile.tensor.tensor_base import TensorBase
 
@@ -102,10 +102,11 @@ def aot_function(
     def compile_for(inputs: Sequence[Any], sharing: Sharing | None = None) -> tuple[FunctionalProgram, CompiledGraph]:
         with set_grad_enabled(grad_mode):
             program = functional_program(lifted, inputs, sharing)
-            if before_autograd is not None:
-                program.graph_module = before_autograd(program.graph_module)
             everything = [*inputs, *(sharing.bases if sharing else ())]
-            compiled = compile_program(program, everything, fw_compiler, bw_compiler, partition_fn, decompose)
+            with no_default_device():
+                if before_autograd is not None:
+                    program.graph_module = before_autograd(program.graph_module)
+                compiled = compile_program(program, everything, fw_compiler, bw_compiler, partition_fn, decompose)
             return program, _with_effects(program, compiled)
 
     program, compiled = compile_for(inputs)
@@ -198,7 +199,8 @@ def _compile_joint(
     )
     partition.forward.meta[RESULTS_FOR_CALLER] = joint.output_count
     compiled = _with_versions(call_compiler(partition.forward, fw_compiler), program)
-    return CompiledFunction(compiled, partition.backward, lambda: call_compiler(partition.backward, bw_compiler), how)
+    compile_backward = no_default_device()(lambda: call_compiler(partition.backward, bw_compiler))
+    return CompiledFunction(compiled, partition.backward, compile_backward, how)
 
 
 def _log(joint: JointGraph, partition: Partition) -> None:

@@ -10,12 +10,14 @@ from minitorch_compile.aot.size_values import SizeValues, with_values
 from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.tensor import no_grad
 from minitorch_compile.tensor.dispatch.strided_results import wrap_as
+from minitorch_compile.tensor.memory.device import no_default_device
 from minitorch_compile.tensor.memory.strides import is_dense
 from minitorch_compile.tensor.tensor_base import TensorBase, from_parts
 
 
 def interpret(graph_module: GraphModule, example_inputs: Sequence[TensorBase]) -> CompiledGraph:
-    """The graph module itself, as a function that returns its results in the memory layouts that its output promises.
+    """The graph module as a function that returns its results in the memory layouts that its output promises, and makes
+    tensors where the graph says, wherever the program makes its own.
 
     >>> from minitorch_compile.aot.tracing import trace
     >>> from minitorch_compile.tensor import ones
@@ -28,11 +30,12 @@ def interpret(graph_module: GraphModule, example_inputs: Sequence[TensorBase]) -
     output = graph_module.graph.output_node()
     wanted = [tuple(x.strides) if is_dense(x.sizes, x.strides) else None for x in output.meta["val"]]
     made = [node.meta["val"].strides for node in output.args[0]]
+    plain = no_default_device()(graph_module)
     if all(want in (None, made_) for want, made_ in zip(wanted, made, strict=True)):
-        return graph_module
+        return plain
 
     def run(*arguments: Any) -> tuple[Any, ...]:
-        results = graph_module(*arguments)
+        results = plain(*arguments)
         return tuple(in_layout(x, strides) for x, strides in zip(results, wanted, strict=True))
 
     return run
@@ -40,14 +43,14 @@ def interpret(graph_module: GraphModule, example_inputs: Sequence[TensorBase]) -
 
 def _for_unknown_sizes(graph_module: GraphModule, example_inputs: Sequence[Any]) -> CompiledGraph:
     """The same, where the layouts depend on sizes that are arguments."""
-    sizes = SizeValues(example_inputs)
+    sizes, plain = SizeValues(example_inputs), no_default_device()(graph_module)
     layouts = [
         (tuple(x.sizes), tuple(x.strides)) if isinstance(x, TensorBase) else None
         for x in graph_module.graph.output_node().meta["val"]
     ]
 
     def run(*arguments: Any) -> tuple[Any, ...]:
-        results, values = graph_module(*arguments), sizes.at(arguments)
+        results, values = plain(*arguments), sizes.at(arguments)
         return tuple(
             x if layout is None else _in_dense_layout(x, *with_values(layout, values))
             for x, layout in zip(results, layouts, strict=True)

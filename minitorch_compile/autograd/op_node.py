@@ -31,7 +31,7 @@ from minitorch_compile.autograd.node import (
 from minitorch_compile.tensor import Op
 from minitorch_compile.tensor.dispatch.dispatch import contexts, stacks
 from minitorch_compile.tensor.grad_mode import state
-from minitorch_compile.tensor.memory.device import CPU
+from minitorch_compile.tensor.memory.device import CPU, entered
 from minitorch_compile.tensor.numerics.dtype import FLOATING
 from minitorch_compile.tensor.tensor_base import TensorBase, kept_by
 
@@ -178,7 +178,7 @@ class OpNode(Node):
                 raise modified_inplace(x, version, *self._maker_of(x))
         out = self._kept_outputs(maker or self)
         first = grads[0] if type(self.outputs) is not tuple else next((g for g in grads if g is not None), None)
-        if first is None or first.device is CPU:
+        if first is None or (first.device is CPU and not entered.devices):
             return self._gradients(grads, out, wanted)
         with first.device:  # for the constants of the formula
             return self._gradients(grads, out, wanted)

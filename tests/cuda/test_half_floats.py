@@ -59,3 +59,15 @@ def test_gradients_have_two_bytes(dtype: Any) -> None:
         torch.nn.functional.gelu(x).float().square().mean().backward()
         gradients.append(x.grad.cpu())
     assert gradients[1].dtype is dtype and torch.allclose(gradients[0], gradients[1], rtol=0.02, atol=1e-3)
+
+
+@pytest.mark.filterwarnings("ignore:complex on cuda is computed in main memory")
+def test_complex_numbers_of_two_float16_are_whole() -> None:
+    x = torch.tensor([1.5, -2.0], dtype=torch.float16)
+
+    def program(x: Any) -> Any:
+        return torch.complex(x, x + 1)
+
+    for run in (program, torch.compile(program)):
+        found = run(x.cuda())
+        assert found.dtype is torch.complex32 and found.tolist() == [1.5 + 2.5j, -2 - 1j]

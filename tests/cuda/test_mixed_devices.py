@@ -79,3 +79,23 @@ def test_a_recurrent_network_makes_its_states_beside_its_input() -> None:
     here = padded(x)
     network.cuda()
     assert torch.allclose(padded(x.cuda()).cpu(), here, atol=1e-6)
+
+
+@pytest.mark.parametrize("where", ["cuda", "cpu"])
+def test_a_graphs_own_numbers_are_no_business_of_a_default_device(where: str) -> None:
+    def program(x: Any) -> Any:
+        return x.index_select(0, torch.arange(2, -1, -2, device=x.device).abs()) + x.diagonal(), torch.ones(2).device
+
+    x = torch.arange(6.0).reshape(3, 2).cuda().requires_grad_()
+    with torch.device(where):
+        found, made = torch.compile(program)(x)
+        found.sum().backward()
+    assert found.tolist() == [[4.0, 8.0], [0.0, 4.0]] and found.device == x.device and made.type == where
+    assert x.grad.tolist() == [[3.0, 1.0], [0.0, 2.0], [1.0, 1.0]]
+
+
+def test_constants_that_are_computed_ahead_lie_where_the_graph_has_them() -> None:
+    def table(x: Any) -> Any:
+        return x * (torch.arange(4, device=x.device).cos() + 1)
+
+    torch.testing.assert_close(torch.compile(table)(X.cuda()).cpu(), table(X))

@@ -1,10 +1,14 @@
 """Random graphs of all ops, and the smallest programs of those that were wrong once."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 
 import minitorch_compile as torch
 import minitorch_compile.nn.functional as F
+from minitorch_compile.cuda.runtime import using
+from minitorch_compile.cuda_runtime.fake_driver import FakeDriver
 from tests.inductor.fuzz.checking import report
 from tests.inductor.fuzz.growing import grow
 from tests.inductor.fuzz.judging import difference
@@ -14,17 +18,20 @@ from tests.inductor.fuzz.shrinking import shrink
 BACKENDS = ("loops", "inductor", "cuda_sim")
 
 
-# 600 graphs, ten a test. Compiling kernels takes most of the time, so only a sixth have any; `make fuzz` tries more.
+# 700 graphs, ten a test. Compiling kernels takes most of the time, so only a sixth have any; `make fuzz` tries more.
 FIRST = [
-    *(("inductor", seed) for seed in range(0, 100, 10)),
-    *(("loops", seed) for seed in range(100, 300, 10)),
-    *(("cuda_sim", seed) for seed in range(300, 600, 10)),
+    *(("inductor", "cpu", seed) for seed in range(0, 100, 10)),
+    *(("loops", "cpu", seed) for seed in range(100, 300, 10)),
+    *(("cuda_sim", "cpu", seed) for seed in range(300, 400, 10)),
+    *(("inductor", "cuda", seed) for seed in range(400, 700, 10)),
 ]
 
 
-@pytest.mark.parametrize(("backend", "first"), FIRST)
-def test_random_graphs_give_what_the_plain_program_gives(backend, first):
-    reports = [report(seed, backend) for seed in range(first, first + 10)]
+@pytest.mark.parametrize(("backend", "device", "first"), FIRST)
+@pytest.mark.filterwarnings("ignore:.*main memory")
+def test_random_graphs_give_what_the_plain_program_gives(backend, device, first):
+    with nullcontext() if device == "cpu" else using(FakeDriver()):
+        reports = [report(seed, backend, device=device) for seed in range(first, first + 10)]
     assert not any(reports), "\n".join(filter(None, reports))
 
 

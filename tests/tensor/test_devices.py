@@ -118,3 +118,19 @@ def test_inside_a_device_what_is_converted_goes_there(convert: Any, data: Any, d
     """All of them, as in PyTorch; arrays and tensors stayed where they were."""
     with torch.device("meta"):
         assert convert(data, dtype=dtype).device.type == "meta"
+
+
+def sliced(x: Any) -> Any:
+    return (x[1:, [0, 2]] * torch.ones(2, device="cpu")).sum() + x.diagonal().square().sum()
+
+
+@pytest.mark.parametrize("backend", [None, "eager", "aot_eager", "aot_eager_decomp_partition", "inductor"])
+def test_what_is_computed_of_a_tensor_stays_with_it_wherever_new_ones_are_made(backend: str | None) -> None:
+    torch.compiler.reset()
+    run = sliced if backend is None else torch.compile(sliced, backend=backend)
+    x = torch.arange(9.0).reshape(3, 3).requires_grad_()
+    with torch.device("meta"):
+        total = run(x)
+        total.backward()
+    assert total.item() == 102.0
+    assert x.grad.tolist() == [[0.0, 0.0, 0.0], [1.0, 8.0, 1.0], [1.0, 0.0, 17.0]]

@@ -34,7 +34,10 @@ from minitorch_compile.fx.interpreter import Interpreter
 from minitorch_compile.fx.lazy_graph_module import LazyGraphModule
 from minitorch_compile.fx.node import Node
 from minitorch_compile.symbolic import SymInt
+from minitorch_compile.tensor import ops
+from minitorch_compile.tensor.dispatch.accelerators import moved
 from minitorch_compile.tensor.dispatch.op import Op
+from minitorch_compile.tensor.memory.device import CPU
 from minitorch_compile.tensor.memory.strides import numel
 from minitorch_compile.tensor.tensor_base import TensorBase, fake_like
 
@@ -42,7 +45,7 @@ from minitorch_compile.tensor.tensor_base import TensorBase, fake_like
 CHEAP = frozenset(
     ("add", "sub", "mul", "neg", "abs", "eq", "ne", "lt", "le", "gt", "ge", "where", "maximum", "minimum")
     + ("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "logical_and", "logical_or", "logical_not")
-    + ("to_copy", "convert_element_type", "clone", "tril", "triu", "full", "arange", "iota", "eye")
+    + ("to_copy", "to_device", "convert_element_type", "clone", "tril", "triu", "full", "arange", "iota", "eye")
 )
 
 
@@ -89,14 +92,17 @@ def _is_worth_it(node: Node, known: dict[Node, bool]) -> bool:
 
 
 class _Kernels(Interpreter):
-    """Runs the ops themselves, whatever transforms and modes are on while the graph is compiled."""
+    """Runs the ops themselves, whatever transforms and modes are on while the graph is compiled. All in main memory:
+    a graph's own numbers say nothing of where they are, also where they meet tensors of a GPU."""
 
     def call_function(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        return target.run(args, kwargs)
+        return args[0] if target is ops.to_device else target.run(args, kwargs)
 
 
 def _evaluate(module: GraphModule, node: Node) -> TensorBase:
-    return _Kernels(extract(module, [], [node])).run()[0]
+    found = _Kernels(extract(module, [], [node])).run()[0]
+    where = node.meta["val"].device
+    return found if where == CPU else moved(found, where)
 
 
 def _free_name(attributes: dict[str, object]) -> str:

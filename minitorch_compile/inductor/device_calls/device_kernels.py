@@ -16,7 +16,6 @@ What there is no kernel for is computed in main memory, and says so once.
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -208,10 +207,11 @@ class DeviceKernels:
             warn_user(f"{op.name} on cuda is computed in main memory: {reason}")
 
     def kernel(self, kernel: LiftedKernel) -> Kernel:
-        """The compiled kernel of a group of loops."""
+        """The compiled kernel of a group of loops, wherever in a program these stand: comments say that."""
         source = kernel.source
         parameters = ", ".join(kernel.parameters)
-        text = f"def {source.title}({parameters}):\n{textwrap.indent(source.body, '    ')}\n"
+        lines = [f"    {line}\n" for line in source.body.splitlines() if not line.lstrip().startswith("#")]
+        text = f"def {source.title}({parameters}):\n{''.join(lines)}"
         return self.compile(text, source.title, kinds_of(kernel), source.block)
 
     def compile(self, text: str, name: str, kinds: Sequence[str], block: BlockShape = BlockShape()) -> Kernel:

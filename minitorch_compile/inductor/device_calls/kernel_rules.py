@@ -25,7 +25,7 @@ def of_elements(name: str) -> Rule:
 
     def rule(graph: GraphLowering, *operands: TensorBox) -> TensorBox:
         element = operands[0].dtype
-        if name == "nextafter" and element in HALF:
+        if name in ("complex", "nextafter") and element in HALF:  # of two float16 it would be complex32
             raise NoKernelError(WITHOUT_A_KERNEL[name])
         made = in_float32(plain, [element]) if element in HALF else plain
         result: TensorBox = made(graph, *operands)

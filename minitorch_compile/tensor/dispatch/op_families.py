@@ -37,7 +37,7 @@ from minitorch_compile.tensor.dispatch.tensor_options import TENSOR_OPTIONS, wit
 from minitorch_compile.tensor.dispatch.torch_dispatch import SEEN_WHOLE, dispatched, dispatching
 from minitorch_compile.tensor.dispatch.wrong_arguments import MISTAKEN, answered
 from minitorch_compile.tensor.grad_mode import state as grad_state
-from minitorch_compile.tensor.memory.device import META, NO_DATA, entered
+from minitorch_compile.tensor.memory.device import META, NO_DATA, entered, no_default_device
 from minitorch_compile.tensor.memory.device import device as Device
 from minitorch_compile.tensor.memory.dimensions import wrap_dims
 from minitorch_compile.tensor.memory.size import Size
@@ -279,8 +279,11 @@ class FactoryOp(Op):
         if watching and (answer := overridden(self, args, kwargs)) is not MISSING:
             return answer
         options = {name: kwargs.pop(name) for name in TENSOR_OPTIONS & kwargs.keys()} if kwargs else {}
-        if entered.devices and options.get("device") is None:
-            options["device"] = entered.devices[-1]
+        if entered.devices:
+            if options.get("device") is None:
+                options["device"] = entered.devices[-1]
+            with no_default_device():  # it has had its say: a mode may call this op again
+                return self(*args, **kwargs, **options)
         if any(isinstance(value, TensorBase) for value in (*args, *kwargs.values())):
             out = {"out": kwargs.pop("out")} if "out" in kwargs else {}
             args, kwargs = self.bind(args, kwargs), out

@@ -11,6 +11,8 @@ device(type='meta')
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 # The kinds of devices that PyTorch's programs name. Tensors live on the first two; naming another is no error, putting
 # a tensor there is one.
@@ -39,6 +41,17 @@ def set_default(wanted: device | None) -> None:
     entered.default = wanted
     if wanted is not None:
         entered.devices.insert(0, wanted)
+
+
+@contextmanager
+def no_default_device() -> Iterator[None]:
+    """What is called here makes tensors in main memory unless it says where; also a decorator. A compiler's own numbers
+    are no business of a `with torch.device(...)` that the program is in."""
+    was, entered.devices = entered.devices, []
+    try:
+        yield
+    finally:
+        entered.devices = was
 
 
 class device:

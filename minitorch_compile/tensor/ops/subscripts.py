@@ -26,6 +26,7 @@ from minitorch_compile.symbolic import WHOLE, SymFloat, SymInt
 from minitorch_compile.tensor.dispatch.declare import composite
 from minitorch_compile.tensor.dispatch.op import Tensor
 from minitorch_compile.tensor.dispatch.op_families import check_storable
+from minitorch_compile.tensor.memory.device import no_default_device
 from minitorch_compile.tensor.memory.strides import numel
 from minitorch_compile.tensor.numerics.dtype import FLOATING, bool_, int32, int64, uint8
 from minitorch_compile.tensor.ops.copies import to
@@ -167,7 +168,8 @@ def _as_index(item: Any) -> Any:
     if isinstance(item, (Sequence, np.ndarray)) and not isinstance(item, (str, bytes)):
         from minitorch_compile.tensor.ops.construct import tensor
 
-        made = tensor(item) if len(item) else full((0,), 0, int64)
+        with no_default_device():  # indices may be in main memory, whatever is indexed
+            made = tensor(item) if len(item) else full((0,), 0, int64)
         return _as_index(made) if made.sizes else int(made.array)
     if isinstance(item, (str, bytes)):
         raise TypeError(f"a tensor has no fields: invalid index {item!r}")

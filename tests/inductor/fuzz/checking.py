@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
+import minitorch_compile as torch
+from minitorch_compile.cuda.runtime import using
+from minitorch_compile.cuda_runtime.fake_driver import FakeDriver
+from tests.inductor.fuzz.device_growing import grow_for_device
 from tests.inductor.fuzz.growing import grow
 from tests.inductor.fuzz.judging import difference
 from tests.inductor.fuzz.programs import Program
 from tests.inductor.fuzz.shrinking import shrink
 
 
-def report(seed: int, backend: str, smallest: bool = True) -> str | None:
-    """What is wrong with the program of a seed, as text with a script; None if nothing."""
-    program = grow(seed)
+def report(seed: int, backend: str, smallest: bool = True, device: str = "cpu") -> str | None:
+    """What is wrong with the program of a seed, as text with a script; None if nothing. `device`: where it is compiled
+    for; a GPU is the simulated one where there is none."""
+    if device == "cpu":
+        return _report(grow(seed), backend, smallest)
+    with nullcontext() if torch.cuda.is_available() else using(FakeDriver()):
+        return _report(grow_for_device(seed), backend, smallest)
+
+
+def _report(program: Program, backend: str, smallest: bool) -> str | None:
     if not program.outputs:
         return None
     found = _difference(program, backend)
@@ -19,7 +32,7 @@ def report(seed: int, backend: str, smallest: bool = True) -> str | None:
     if smallest:
         program = shrink(program, lambda smaller: _difference(smaller, backend) is not None)
         found = _difference(program, backend)
-    return f"# seed {seed} on {backend}: {found}\n{program.script(backend)}"
+    return f"# seed {program.seed} on {backend}, {program.device}: {found}\n{program.script(backend)}"
 
 
 def _difference(program: Program, backend: str) -> str | None:
@@ -29,5 +42,5 @@ def _difference(program: Program, backend: str) -> str | None:
         return f"{type(error).__name__}: {error}"
 
 
-def report_of(task: tuple[int, str, bool]) -> str | None:
+def report_of(task: tuple[int, str, bool, str]) -> str | None:
     return report(*task)

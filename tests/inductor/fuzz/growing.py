@@ -14,7 +14,7 @@ import ast
 import math
 import random
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -37,7 +37,7 @@ from tests.inductor.fuzz.vocabulary import (
     sheet_lines,
 )
 
-LARGEST_VALUE, MOST_ELEMENTS, AGREEMENT = 40.0, 3000, 1e-3
+AGREEMENT = 1e-3
 LENGTHS = (1, 2, 2, 3, 3, 4, 4, 5, 6, 8)
 
 
@@ -51,6 +51,13 @@ class Rejected(Exception):
 
 
 class Grower:
+    """Grows the program of a seed. A class for other programs may have its own sizes and dtypes of inputs, number and
+    size of a value's elements, numbers of lines, and likelihoods of each kind of line."""
+
+    sizes, elements, most_elements, largest_value = SIZES, ELEMENTS, 3000, 40.0
+    lengths, likely = LENGTHS, (8, 3, 3, 2, 2)
+    unary_lines: Sequence[str] = UNARY
+
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
         self.program = Program(seed=seed, gradients=self.random.random() < 0.4, dynamic=self.random.random() < 0.2)
@@ -58,16 +65,16 @@ class Grower:
         self.plain: dict[str, Any] = dict(SCOPE)
         self.exact: dict[str, Any] = dict(SCOPE)
         self.count = 0
-        self.element = self.random.choice(ELEMENTS)  # of all inputs: lines mix dtypes enough
-        self.new_input(self.random.choice(SIZES))
+        self.element = self.random.choice(self.elements)  # of all inputs: lines mix dtypes enough
+        self.new_input(self.random.choice(self.sizes))
 
     def grow(self) -> Program:
-        wanted = self.random.choice(LENGTHS)
+        wanted = self.random.choice(self.lengths)
         for _ in range(4 * wanted):
             if len(self.program.lines) >= wanted:
                 break
             kind = self.random.choices(
-                (self.from_a_sheet, self.pointwise, self.unary, self.view, self.write), (8, 3, 3, 2, 2)
+                (self.from_a_sheet, self.pointwise, self.unary, self.view, self.write), self.likely
             )[0]
             kind()
         self.choose_outputs()
@@ -93,7 +100,7 @@ class Grower:
         self.attempt(self.random.choice(POINTWISE).format(a, self.of_sizes(tuple(self.plain[a].shape))))
 
     def unary(self) -> None:
-        self.attempt(self.random.choice(UNARY).format(self.pick()))
+        self.attempt(self.random.choice(self.unary_lines).format(self.pick()))
 
     def view(self) -> None:
         self.attempt(self.random.choice(VIEWS).format(self.pick()))
@@ -143,7 +150,7 @@ class Grower:
             exec(line, noisy)
         for name in names_stored(line):
             for a, b in zip(tree_leaves(noisy[name]), tree_leaves(self.exact[name]), strict=True):
-                _check_tame(a, b)
+                self.check_tame(a, b)
 
     def run(self, line: str) -> None:
         with warnings.catch_warnings():
@@ -171,18 +178,33 @@ class Grower:
         if not stored:
             written = [x for x in names_read(line) if isinstance(self.plain.get(x), torch.Tensor)]
             for name in written:
-                _check_tame(self.plain[name], self.exact[name])
+                self.check_tame(self.plain[name], self.exact[name])
             return []
         (name,) = stored
         plain, exact = self.plain[name], self.exact[name]
         if isinstance(plain, torch.Tensor):
-            _check_tame(plain, exact)
+            self.check_tame(plain, exact)
             return [plain]
         if not isinstance(plain, tuple | list) or not plain or not all(isinstance(x, torch.Tensor) for x in plain):
             raise Rejected("no tensors")
         for a, b in zip(plain, exact, strict=True):
-            _check_tame(a, b)
+            self.check_tame(a, b)
         return list(plain) if len(plain) > 1 else [plain, plain]
+
+    def check_tame(self, plain: Any, exact: Any) -> None:
+        """Rejected unless the two runs agree about sizes, and about values up to rounding."""
+        if plain.numel() > self.most_elements or plain.shape != exact.shape:
+            raise Rejected("sizes")
+        a = plain.detach().to(torch.complex128 if plain.is_complex() else torch.float64).numpy()
+        b = exact.detach().to(torch.complex128 if exact.is_complex() else torch.float64).numpy()
+        coarse = 30 if plain.dtype in (torch.float16, torch.bfloat16) else 1
+        scale = 1 + np.abs(b).max(initial=0)
+        if (
+            not np.isfinite(a).all()
+            or not scale <= self.largest_value
+            or not np.abs(a - b).max(initial=0) <= coarse * AGREEMENT * scale
+        ):
+            raise Rejected("not tame")
 
     # ------------------------------------------------------------------------------------------ values of some sizes
 
@@ -226,22 +248,6 @@ class Grower:
 
 def _expands(have: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
     return len(have) <= len(wanted) and all(a in (1, b) for a, b in zip(have[::-1], wanted[::-1]))
-
-
-def _check_tame(plain: Any, exact: Any) -> None:
-    """Rejected unless the two runs agree about sizes, and about values up to rounding."""
-    if plain.numel() > MOST_ELEMENTS or plain.shape != exact.shape:
-        raise Rejected("sizes")
-    a = plain.detach().to(torch.complex128 if plain.is_complex() else torch.float64).numpy()
-    b = exact.detach().to(torch.complex128 if exact.is_complex() else torch.float64).numpy()
-    coarse = 30 if plain.dtype in (torch.float16, torch.bfloat16) else 1
-    scale = 1 + np.abs(b).max(initial=0)
-    if (
-        not np.isfinite(a).all()
-        or not scale <= LARGEST_VALUE
-        or not np.abs(a - b).max(initial=0) <= coarse * AGREEMENT * scale
-    ):
-        raise Rejected("not tame")
 
 
 class _Words(ast.NodeTransformer):

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -25,6 +26,7 @@ from minitorch_compile.pytree import tree_leaves
 from minitorch_compile.tensor.dispatch.dispatch import mode
 from tests.inductor.fuzz.noise import Rounding
 from tests.inductor.fuzz.programs import Program
+from tests.inductor.fuzz.thresholds import thresholds
 
 ROUNDING = {"float32": 3e-5, "float16": 1e-2, "bfloat16": 8e-2}
 NOISE = {"float32": 1e-6, "float16": 2e-3, "bfloat16": 2e-2}  # a few units of rounding
@@ -39,11 +41,11 @@ class Outcome:
     error: BaseException | None = None
 
 
-def run(program: Program, function: Callable[..., Any], real: str = "float32") -> Outcome:
+def run(program: Program, function: Callable[..., Any], real: str = "float32", device: str = "cpu") -> Outcome:
     """One call with fresh arguments, and the gradients of the results if the program wants them."""
-    arguments = program.tensors(real)
+    arguments = program.tensors(real, device)
     torch.manual_seed(program.seed)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), nullcontext() if device == "cpu" else torch.device(device):
         warnings.simplefilter("ignore")
         try:
             results = tree_leaves(function(*arguments))
@@ -67,13 +69,17 @@ def _gradients(program: Program, arguments: list[Any], results: Any) -> dict[str
 
 def _tangent(like: Any) -> Any:
     values = np.cos(np.arange(like.numel())).reshape(tuple(like.shape))
-    return torch.from_numpy(np.asarray(values)).to(like.dtype)
+    return torch.from_numpy(np.asarray(values)).to(like.dtype).to(like.device)
 
 
 def difference(program: Program, backend: str, function: Callable[..., Any] | None = None) -> str | None:
     """What the compiled program does otherwise; None if nothing."""
     function = program.function() if function is None else function
-    with config.patch(emulate_precision_casts=program.emulate_precision_casts), logs.capture("graph_breaks") as breaks:
+    with (
+        config.patch(emulate_precision_casts=program.emulate_precision_casts),
+        thresholds(program.sizes_are),
+        logs.capture("graph_breaks") as breaks,
+    ):
         return _difference(program, backend, function, breaks)
 
 
@@ -82,7 +88,7 @@ def _difference(program: Program, backend: str, function: Callable[..., Any], br
     compiled = torch.compile(function, backend=backend, dynamic=program.dynamic or None)
     expected = Expected(program, function)
     for attempt in ("first", "second"):  # a second call goes through guards and reused buffers
-        found = expected.compare(run(program, compiled), breaks)
+        found = expected.compare(run(program, compiled, device=program.device), breaks)
         if found:
             return f"{attempt} call: {found}"
     return _difference_at_other_sizes(program, function, compiled, breaks) if program.dynamic else None
@@ -91,7 +97,7 @@ def _difference(program: Program, backend: str, function: Callable[..., Any], br
 def _difference_at_other_sizes(program: Program, function: Any, compiled: Any, breaks: Sequence[Any]) -> str | None:
     """A dynamic program is called again with larger inputs, and once more with those it was compiled for."""
     for attempt, sized in {"larger": program.resized(), "third": program}.items():
-        found = Expected(sized, function).compare(run(sized, compiled), breaks)
+        found = Expected(sized, function).compare(run(sized, compiled, device=program.device), breaks)
         if found:
             return f"{attempt} call: {found}"
     return None
@@ -130,7 +136,7 @@ class Expected:
         for name, like in plain.tensors.items():
             x = got.tensors[name]
             x, like = (x.contiguous(), like.contiguous()) if name.startswith("gradient") else (x, like)
-            found = _compare_layouts(x, like) or self._compare_values(name, x, like)
+            found = _compare_layouts(x, like, self.program.device) or self._compare_values(name, x, like)
             if found:
                 return f"{name} {found}"
         return None
@@ -190,7 +196,9 @@ def _shown(error: BaseException | None) -> str:
     return "nothing" if error is None else f"{type(error).__name__}: {str(error)[:300]}"
 
 
-def _compare_layouts(got: Any, plain: Any) -> str | None:
+def _compare_layouts(got: Any, plain: Any, device: str) -> str | None:
+    if got.device.type != device:
+        return f"is on {got.device}"
     for what in ("shape", "dtype", "requires_grad"):
         if getattr(got, what) != getattr(plain, what):
             return f"has {what} {getattr(got, what)}, expected {getattr(plain, what)}"
@@ -224,7 +232,7 @@ FLOATS = {torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.com
 
 def _array(x: Any) -> np.ndarray:
     wide = torch.complex128 if x.is_complex() else torch.float64 if x.dtype in FLOATS else x.dtype
-    return np.asarray(x.detach().to(wide).numpy())
+    return np.asarray(x.detach().cpu().to(wide).numpy())
 
 
 def allowance(plain: np.ndarray, reference: np.ndarray, rounding: float) -> float:

@@ -25,6 +25,16 @@ SCOPE = {"torch": torch, "F": torch.nn.functional, "inf": float("inf"), "nan": f
 
 
 @dataclass
+class _Arguments(Arguments):
+    """Makes tensors on a device, where they lie as the layout says."""
+
+    device: str = "cpu"
+
+    def _of(self, values: np.ndarray) -> Any:
+        return super()._of(values).to(self.device)
+
+
+@dataclass
 class Input:
     """The values of an argument, how they lie in memory (a layout of the call sheets), and the dtype of real ones."""
 
@@ -32,7 +42,7 @@ class Input:
     layout: str = "contiguous"
     element: str = "float32"
 
-    def tensor(self, real: str = "float32") -> Any:
+    def tensor(self, real: str = "float32", device: str = "cpu") -> Any:
         """The tensor; all real numbers in double precision, if `real` is "float64"."""
         values, wide = self.values.copy(), real == "float64"  # a copy, for the program may write to it
         if values.dtype.kind == "f":
@@ -40,7 +50,7 @@ class Input:
             values = values.astype(ml_dtypes.bfloat16 if element == "bfloat16" else element)
         elif values.dtype.kind == "c" and wide:
             values = values.astype("complex128")
-        return Arguments(torch, self.layout)._laid_out(values)
+        return _Arguments(torch, self.layout, device=device)._laid_out(values)
 
     def with_size(self, old: int, new: int) -> Input:
         """Another input, with size `new` where this one has `old`; its values are repeated."""
@@ -50,7 +60,11 @@ class Input:
 
 @dataclass
 class Program:
-    """A straight-line function of tensors. `gradients`: whether its real inputs require grad; the others: options."""
+    """A straight-line function of tensors. `gradients`: whether its real inputs require grad; the others: options.
+
+    `device`: where it is compiled for; what the plain program gives is always computed on the CPU. `sizes_are`: how
+    large its tensors pretend to be to who chooses kernels by that (`thresholds.py`).
+    """
 
     inputs: dict[str, Input] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
@@ -59,6 +73,8 @@ class Program:
     dynamic: bool = False
     emulate_precision_casts: bool = False
     seed: int = 0
+    device: str = "cpu"
+    sizes_are: str = "as they are"
 
     @property
     def source(self) -> str:
@@ -70,9 +86,9 @@ class Program:
         exec(compile(self.source, f"<random program {self.seed}>", "exec"), scope)
         return scope["program"]
 
-    def tensors(self, real: str = "float32") -> list[Any]:
+    def tensors(self, real: str = "float32", device: str = "cpu") -> list[Any]:
         """Its arguments."""
-        made = [spec.tensor(real) for spec in self.inputs.values()]
+        made = [spec.tensor(real, device) for spec in self.inputs.values()]
         return [x.requires_grad_(self.gradients and x.is_floating_point()) for x in made]
 
     def resized(self) -> Program:
@@ -98,7 +114,8 @@ class Program:
             arrays=arrays,
             source=self.source,
             options=f"gradients={self.gradients}, dynamic={self.dynamic}, seed={self.seed},"
-            f" emulate_precision_casts={self.emulate_precision_casts}",
+            f" emulate_precision_casts={self.emulate_precision_casts}"
+            + (f", device={self.device!r}, sizes_are={self.sizes_are!r}" if self.device != "cpu" else ""),
             backend=backend,
         )
 

@@ -133,6 +133,8 @@ def normal(seed: int, number: int, sizes: tuple[int, ...], element: str) -> np.n
         return np.asarray(np.abs(values * 3) if element == "uint8" else values * 3).astype(element)
     if element == "bool":
         return np.asarray(values > 0.3)
+    if element == "complex64":
+        return np.asarray(values + 1j * np.flip(values)).astype(element)
     narrow = np.asarray(values).astype(ml_dtypes.bfloat16 if element == "bfloat16" else element)
     return narrow.astype("float64" if element == "float64" else "float32")
 
