@@ -11,6 +11,7 @@ from minitorch_compile.cuda.runtime import Runtime, using
 from minitorch_compile.cuda_runtime.fake_driver import FakeDriver
 from minitorch_compile.cuda_runtime.sanitized_driver import sanitized
 from minitorch_compile.cuda_runtime.sanitizer import CUDASanitizerErrors
+from minitorch_compile.inductor.device_calls import lifted_kernel, warm_up
 from minitorch_compile.inductor.device_calls.device_kernels import DeviceKernels
 
 OPERATIONS = {
@@ -117,3 +118,19 @@ def test_the_sanitizer_is_told_what_kernels_read_and_write(capsys: pytest.Captur
         assert "reads on stream 0" in told and "The memory was allocated here" in told
         torch.cuda.current_stream().wait_stream(side)
         assert (y * 2).tolist() == [4] * 4
+
+
+def test_many_elements_compile_nothing_until_it_pays(gpus: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lifted_kernel, "FEW", 200)
+    monkeypatch.setattr(warm_up, "ENOUGH", 1000)
+    kernels = kernels_of(gpus)
+    operations: list[Any] = [lambda x: x * 2, lambda x: x.t().contiguous(), lambda x: torch.zeros_like(x).copy_(-x)]
+    few, many = torch.randn(4, 8), torch.randn(36, 9)
+    for operation in operations:
+        operation(few.cuda())
+        known, counts = len(kernels.compiled), []
+        for _ in range(5):
+            assert torch.equal(operation(many.cuda()).cpu(), operation(many))
+            counts.append(len(kernels.compiled) - known)
+        assert counts[:3] == [0, 0, 0] and 0 < counts[4] < 4  # by the fourth call it is more than 1,000 elements
+    assert len(kernels.warm_up.work) > 2

@@ -10,7 +10,8 @@ import pytest
 
 import minitorch_compile as torch
 from minitorch_compile.inductor.codegen.cuda.kernels import CudaKernelWriter
-from minitorch_compile.inductor.device_calls import lifted_kernel
+from minitorch_compile.inductor.codegen.cuda.strategies import choose
+from minitorch_compile.inductor.device_calls import lifted_kernel, warm_up
 from minitorch_compile.inductor.device_calls.one_op_graph import schedule_of
 from minitorch_compile.tensor import empty_fake, ops
 
@@ -19,6 +20,7 @@ from minitorch_compile.tensor import empty_fake, ops
 def many(monkeypatch: pytest.MonkeyPatch) -> None:
     """The few elements of a test are dealt out as many are."""
     monkeypatch.setattr(lifted_kernel, "FEW", 0)
+    monkeypatch.setattr(warm_up, "ENOUGH", 0)
 
 
 AWKWARD = [0.0, -0.0, np.inf, -np.inf, np.nan, 1e-40, 3e38, -1.5]
@@ -45,8 +47,9 @@ def test_sizes_and_layout_choose_a_strategy():
     assert rows(matrix(64, 65536)) == ["a block goes along each row of 65536, 4 elements a thread at a time"]
     assert reasons(ops.sum, matrix(600, 3000), (0,)) == [
         "4 neighbouring columns of i1 a thread",
-        "4 neighbouring columns of i0 a thread",
+        "a block goes down 32 columns of i0, whose lines its threads share out",
     ]
+    assert reasons(ops.sum, matrix(3, 40000), (0,)) == ["4 neighbouring columns of i0 a thread"]
     assert reasons(ops.contiguous_copy, matrix(70, 100).t()) == ["squares of i0 by i1 in shared memory"]
     assert reasons(ops.cumsum, matrix(70, 100), 1) == ["running results: each thread goes along a row"]
 
@@ -70,6 +73,20 @@ def same(operation: Callable[[Any], Any], x: Any, tolerance: float = 1e-5) -> No
         expected = operation(x).to(torch.float64).numpy()
     found = operation(x.cuda()).cpu().to(torch.float64).numpy()
     np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("many", (1, choose.MANY_COLUMNS))
+@pytest.mark.parametrize("sizes", [(1, 8), (100, 9), (2, 50, 33), (4, 1, 64), (0, 9), (3, 0)])
+def test_columns_are_one_thread_s_or_a_block_s(
+    many: int, sizes: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(choose, "MANY_COLUMNS", many)
+    x = torch.randn(*sizes)
+    same(lambda x: x.sum(-2), x)
+    same(lambda x: (x > 1).any(0), x)
+    same(lambda x: x.to(torch.bfloat16).sum(-2), x, 1e-2)
+    if sizes[0]:
+        same(lambda x: x.var(0) + x.amax(0), x, 1e-4)
 
 
 @pytest.mark.parametrize("sizes", SIZES)
@@ -104,7 +121,7 @@ def test_what_belongs_to_a_column_is_there_before_the_way_down() -> None:
 
 def test_there_are_no_vectors_of_complex_numbers() -> None:
     x = empty_fake((64, 100), dtype=torch.complex64)
-    assert "elements of" not in reasons(ops.mul, x, x)[0] and "columns of" not in reasons(ops.sum, x, (0,))[0]
+    assert "neighbouring" not in reasons(ops.mul, x, x)[0] and "neighbouring" not in reasons(ops.sum, x, (0,))[0]
 
 
 def test_numbers_at_the_edge() -> None:

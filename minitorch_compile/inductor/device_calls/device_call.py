@@ -31,7 +31,7 @@ from minitorch_compile.inductor.device_calls.launcher import (
     memory_dtype,
 )
 from minitorch_compile.inductor.device_calls.launcher import Launch as Launching
-from minitorch_compile.inductor.device_calls.lifted_kernel import LiftedKernel, write_lifted_kernel
+from minitorch_compile.inductor.device_calls.lifted_kernel import LiftedKernel, Write, write_lifted_kernel
 from minitorch_compile.inductor.device_calls.one_op_graph import NoKernelError
 from minitorch_compile.inductor.device_calls.product_launches import TensorCoreProduct, fused_product
 from minitorch_compile.inductor.device_calls.scatter_kernels import scatter_kernels
@@ -93,11 +93,13 @@ class Described(NamedTuple):
 class DeviceCall:
     """A schedule made ready for a device: called with its input tensors, which lie there, it returns its outputs.
 
-    One that `is_mixed` was made for tensors some of which lie in main memory, and have to be moved first. `opened`:
-    numbers in the schedule that stand for those which each call brings.
+    `opened`: numbers in the schedule that stand for those which each call brings. One that isn't `is_settled` was made
+    for tensors some of which lie in main memory, and have to be moved first, or waits for faster kernels (`waits`:
+    `warm_up.py`).
     """
 
-    is_mixed = False
+    is_settled = True
+    waits: Mapping[str, int] = {}
 
     def __init__(
         self,
@@ -107,6 +109,7 @@ class DeviceCall:
         runtime: Runtime,
         index: int,
         opened: Sequence[Any] = (),
+        write: Write = write_lifted_kernel,
     ) -> None:
         graph = schedule.graph
         self.runtime, self.index, self.device = runtime, index, runtime.devices[index]
@@ -124,7 +127,7 @@ class DeviceCall:
                 kernels.append(product)
                 used += product.buffers
             elif isinstance(step, Group):
-                for kernel in _kernels_of(step, schedule.internal, resources.launcher.threads):
+                for kernel in _kernels_of(step, schedule.internal, resources.launcher.threads, write):
                     kernels.append((step, kernel))
                     if log_schedule.is_on:
                         log_schedule(f"{kernel.source.title}: {kernel.source.reason}")
@@ -350,10 +353,10 @@ def _extern_launch(call: ExternCall, places: Mapping[Buffer, int], resources: Re
     return Launch(launch, [places[buffer] for buffer in buffers], False, call.kernel, read, written)
 
 
-def _kernels_of(group: Group, internal: frozenset[Buffer], threads: int) -> list[LiftedKernel]:
+def _kernels_of(group: Group, internal: frozenset[Buffer], threads: int, write: Write) -> list[LiftedKernel]:
     if group.is_fusible:
-        return [write_lifted_kernel(group, internal, threads)]
-    return scatter_kernels(group, internal, settings.deterministic)
+        return [write(group, internal, threads)]
+    return scatter_kernels(group, internal, settings.deterministic, write)
 
 
 def prepared_launch(

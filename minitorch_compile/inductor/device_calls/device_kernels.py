@@ -43,6 +43,7 @@ from minitorch_compile.inductor.device_calls.one_op_graph import (
 from minitorch_compile.inductor.device_calls.open_numbers import NumberedCalls, class_of, opens, with_floats
 from minitorch_compile.inductor.device_calls.optimizer_kernels import OptimizerKernels
 from minitorch_compile.inductor.device_calls.strided_copy import StridedCopy, is_for_kernels
+from minitorch_compile.inductor.device_calls.warm_up import WarmUp
 from minitorch_compile.prims.decomposition_table import refusal_of_call
 from minitorch_compile.tensor import no_grad, ops
 from minitorch_compile.tensor.dispatch.accelerators import moved, run_on_host
@@ -68,6 +69,7 @@ class DeviceKernels:
         self.launcher = launcher_for(runtime)
         self.libraries = Libraries(runtime)
         self.optimizers = OptimizerKernels(self)
+        self.warm_up = WarmUp(self.is_at_hand)
         self.calls: dict[Any, Entry] = {}
         self.copies: dict[Any, StridedCopy] = {}
         self.compiled: dict[str, Kernel] = {}
@@ -100,6 +102,9 @@ class DeviceKernels:
             if len(self.calls) > MOST_CALLS:
                 del self.calls[next(iter(self.calls))]
         call = known.call_for(floats) if isinstance(known, NumberedCalls) else known
+        if call is not None and call.waits and self.warm_up.is_due(call.waits):
+            known = self.calls[key] = self.entry(op, bound, tensors, where, bool(floats))
+            call = known.call_for(floats) if isinstance(known, NumberedCalls) else known
         if call is None:
             return run_on_host(op, bound, where)
         return call([on_device(x, where) for x in tensors], place or floats)
@@ -131,7 +136,7 @@ class DeviceKernels:
         except TypeError:  # something that can't be looked up
             return None
         call = known.at_hand(floats) if isinstance(known, NumberedCalls) else known
-        return None if call is None or call.is_mixed else call(tensors, floats)
+        return call(tensors, floats) if call is not None and call.is_settled else None
 
     def entry(
         self, op: Op, bound: Sequence[Any], tensors: Sequence[TensorBase], where: Device, has_floats: bool
@@ -155,8 +160,9 @@ class DeviceKernels:
             kept_whole = decompositions_of(self.libraries, op, bound)
             schedule = schedule_of(op, bound, all_tensors(bound), rules, call, kept_whole)
             resources = Resources(self.libraries, self.launcher, self.compile)
-            made = DeviceCall(schedule, resources, self.kernel, self.runtime, index, opened)
-            made.is_mixed = is_mixed
+            write = self.warm_up.first_kernels()
+            made = DeviceCall(schedule, resources, self.kernel, self.runtime, index, opened, write)
+            made.waits, made.is_settled = write.waits, not (is_mixed or write.waits)
             return made
         except NoKernelError as error:
             self.note(op, str(error))
@@ -172,8 +178,10 @@ class DeviceKernels:
             return False
         if 0 not in target.sizes:
             key = target.dtype.itemsize, target.sizes, target.strides, source.strides
-            if key not in self.copies:
-                self.copies[key] = StridedCopy(target, source, self.launcher, self.kernel)
+            if key not in self.copies or self.warm_up.is_due(self.copies[key].waits):
+                write = self.warm_up.first_kernels()
+                made = self.copies[key] = StridedCopy(target, source, self.launcher, self.kernel, write)
+                made.waits = write.waits
                 if len(self.copies) > MOST_CALLS:
                     del self.copies[next(iter(self.copies))]
             addresses = [x.storage.block.address + x.offset * x.dtype.itemsize for x in (source, target)]
@@ -207,19 +215,31 @@ class DeviceKernels:
             warn_user(f"{op.name} on cuda is computed in main memory: {reason}")
 
     def kernel(self, kernel: LiftedKernel) -> Kernel:
-        """The compiled kernel of a group of loops, wherever in a program these stand: comments say that."""
-        source = kernel.source
-        parameters = ", ".join(kernel.parameters)
-        lines = [f"    {line}\n" for line in source.body.splitlines() if not line.lstrip().startswith("#")]
-        text = f"def {source.title}({parameters}):\n{''.join(lines)}"
-        return self.compile(text, source.title, kinds_of(kernel), source.block)
+        """The compiled kernel of a group of loops."""
+        return self.compile(text_of(kernel), kernel.source.title, kinds_of(kernel), kernel.source.block)
+
+    def is_at_hand(self, kernel: LiftedKernel) -> bool:
+        """Whether that would compile nothing."""
+        text, kinds = text_of(kernel), kinds_of(kernel)
+        return _named(text, kinds) in self.compiled or self.launcher.is_kept(text, kinds, kernel.source.block)
 
     def compile(self, text: str, name: str, kinds: Sequence[str], block: BlockShape = BlockShape()) -> Kernel:
         """The compiled kernel of a text, with parameters of these kinds."""
-        key = f"{list(kinds)}\n{text}"
+        key = _named(text, kinds)
         if key not in self.compiled:
             self.compiled[key] = self.launcher.compile(text, name, kinds, block)
         return self.compiled[key]
+
+
+def text_of(kernel: LiftedKernel) -> str:
+    """The text of a kernel's function, wherever in a program its loops stand: comments say that."""
+    source = kernel.source
+    lines = [f"    {line}\n" for line in source.body.splitlines() if not line.lstrip().startswith("#")]
+    return f"def {source.title}({', '.join(kernel.parameters)}):\n{''.join(lines)}"
+
+
+def _named(text: str, kinds: Sequence[str]) -> str:
+    return f"{list(kinds)}\n{text}"
 
 
 def on_device(x: TensorBase, where: Device) -> TensorBase:

@@ -64,9 +64,14 @@ def key_of(text: str, parameters: Sequence[str], capability: tuple[int, int], th
     return hashlib.sha256(described.encode()).hexdigest()[:32]
 
 
+def place_of(key: str) -> Path:
+    """The file of that key."""
+    return cache_folder() / key[:2] / f"mtc_{key}.cubin"
+
+
 def kept(key: str, make: Callable[[], Code]) -> Code:
     """The machine code of that key, from disk, or made now and kept for other processes."""
-    path = cache_folder() / key[:2] / f"mtc_{key}.cubin"
+    path = place_of(key)
     entry = read_own(path)
     found = None if entry is None else unpack(key, entry)
     if found is not None:

@@ -78,6 +78,9 @@ class Launcher(Protocol):
         """A kernel from the text of its function, whose parameters are of these kinds, pointers first. One that takes
         a `status` has it last, a pointer for three int64. `block`: how many threads it has."""
 
+    def is_kept(self, text: str, parameters: Sequence[str], block: BlockShape = BlockShape()) -> bool:
+        """Whether a kernel is on disk, so that it needn't be compiled."""
+
     def row(self, launches: Sequence[tuple[Launch, Sequence[int]]], places: int) -> Row:
         """What puts all launches of a call into a stream, in order: each with the places of its buffers among so many
         in the call's memory. None of them has open numbers."""
@@ -112,6 +115,10 @@ class SimulatedLauncher:
             return launch
 
         return prepared
+
+    def is_kept(self, text: str, parameters: Sequence[str], block: BlockShape = BlockShape()) -> bool:
+        """Never: there is no machine code."""
+        return False
 
     def row(self, launches: Sequence[tuple[Launch, Sequence[int]]], places: int) -> Row:
         """One after the other."""

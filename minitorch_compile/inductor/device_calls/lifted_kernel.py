@@ -1,7 +1,7 @@
 """Kernels that don't know their sizes: what a size or a number would be in the text is a parameter.
 
-So one kernel serves all sizes of one kind of layout, and another size compiles nothing. From `FEW` points on there is
-more than one kind: a size chooses among a few strategies, each of which is compiled when it is first chosen.
+So one kernel serves all sizes of one kind of layout, and another size compiles nothing. From `FEW` points on, and for
+rows of `LONG_ROW` elements, there is more than one kind: a size chooses among a few strategies (`warm_up.py`).
 
 >>> from minitorch_compile.inductor.ir.buffer import Buffer
 >>> from minitorch_compile.inductor.ir.loops import Loop
@@ -22,13 +22,13 @@ for row in range(cuda.grid(1), n0, cuda.gridsize(1)):
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
 from minitorch_compile.inductor.codegen.cpu.spelling import CpuSpelling
 from minitorch_compile.inductor.codegen.cuda.kernels import THREADS, CudaKernelWriter
 from minitorch_compile.inductor.codegen.cuda.spelling import CudaSpelling
-from minitorch_compile.inductor.codegen.cuda.strategies.choose import Strategy, walk_strategy
+from minitorch_compile.inductor.codegen.cuda.strategies.choose import Strategy, strategy_of_few
 from minitorch_compile.inductor.codegen.shared.block import Value
 from minitorch_compile.inductor.codegen.shared.kernel_source import KernelSource
 from minitorch_compile.inductor.device_calls.launcher import memory_dtype
@@ -40,6 +40,10 @@ from minitorch_compile.inductor.schedule.group import Group
 from minitorch_compile.tensor.numerics.dtype import bool_, dtype
 
 FEW = 1 << 16  # points: a large GPU has more threads
+LONG_ROW = 1 << 13  # elements: too many for the threads of one block to take one by one
+
+
+Write = Callable[[Group, frozenset[Buffer], int], "LiftedKernel"]  # the last is a block's threads
 
 
 class PointerSpelling(CudaSpelling):
@@ -76,7 +80,10 @@ class LiftedKernel:
 class LiftedKernelWriter(CudaKernelWriter):
     """A size that stands for the same thing twice is one parameter; two that happen to be equal are two."""
 
-    def __init__(self, group: Group, internal: frozenset[Buffer], threads: int = THREADS) -> None:
+    def __init__(
+        self, group: Group, internal: frozenset[Buffer], threads: int = THREADS, whatever_the_sizes: bool = False
+    ) -> None:
+        self.whatever_the_sizes = whatever_the_sizes
         super().__init__(group, internal, threads)
         self.spelling = PointerSpelling()
         self.sizes: dict[str, int] = {}
@@ -89,8 +96,9 @@ class LiftedKernelWriter(CudaKernelWriter):
 
         Of many, their sizes choose among a few kernels that don't wait for memory as long.
         """
-        if count(self.group.axes) < FEW:
-            return walk_strategy(self.group, self.order, "few elements: one by one, whatever the sizes")
+        is_small = count(self.group.axes) < FEW and count(self.order.reduced) < LONG_ROW
+        if is_small or self.whatever_the_sizes:
+            return strategy_of_few(self.group, self.order, self.later)
         return super().choose(internal)
 
     def memory_name(self, element: dtype) -> str:
@@ -121,10 +129,12 @@ class LiftedKernelWriter(CudaKernelWriter):
         return Value(self.known[key], dtype, self.root)
 
 
-def write_lifted_kernel(group: Group, internal: frozenset[Buffer], threads: int = THREADS) -> LiftedKernel:
+def write_lifted_kernel(
+    group: Group, internal: frozenset[Buffer], threads: int = THREADS, whatever_the_sizes: bool = False
+) -> LiftedKernel:
     """The kernel of a group whose `internal` buffers need no memory, unless a later loop of the kernel reads them; for
-    blocks of so many threads."""
-    writer = LiftedKernelWriter(group, internal, threads)
+    blocks of so many threads. `whatever_the_sizes`: the one that few elements have, though there are many."""
+    writer = LiftedKernelWriter(group, internal, threads, whatever_the_sizes)
     source = writer.write()
     source.sizes = writer.sizes
     return LiftedKernel(source, writer.numbers)

@@ -50,10 +50,17 @@ class NumbaLauncher:
             ptx = bounded(ptx_of(function, parameters, self.capability), threads, block.together)
             return entry_of(ptx).decode(), self.driver.machine_code(0, ptx)
 
-        key = kernel_store.key_of(text, parameters, self.capability, threads, block.together)
-        entry, code = kernel_store.kept(key, make)
+        entry, code = kernel_store.kept(self.key(text, parameters, block), make)
         loaded = LoadedKernel(self.driver, code, entry.encode(), threads)
         return lambda blocks, reaches, numbers: PreparedLaunch(loaded, blocks, parameters, reaches, numbers)
+
+    def is_kept(self, text: str, parameters: Sequence[str], block: BlockShape = BlockShape()) -> bool:
+        """Whether a kernel is on disk, so that it needn't be compiled."""
+        return kernel_store.place_of(self.key(text, parameters, block)).exists()
+
+    def key(self, text: str, parameters: Sequence[str], block: BlockShape) -> str:
+        """What its machine code is called there."""
+        return kernel_store.key_of(text, parameters, self.capability, self.threads * block.times, block.together)
 
     def row(self, launches: Sequence[tuple[Launch, Sequence[int]]], places: int) -> Row:
         """Their launches over one buffer of arguments."""

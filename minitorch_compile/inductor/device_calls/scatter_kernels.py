@@ -44,10 +44,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from minitorch_compile.inductor.codegen.cuda.kernels import THREADS
 from minitorch_compile.inductor.codegen.shared.accumulators import COMBINING
 from minitorch_compile.inductor.codegen.shared.block import Value
 from minitorch_compile.inductor.codegen.shared.kernel_source import KernelSource
-from minitorch_compile.inductor.device_calls.lifted_kernel import LiftedKernel, LiftedKernelWriter, write_lifted_kernel
+from minitorch_compile.inductor.device_calls.lifted_kernel import (
+    LiftedKernel,
+    LiftedKernelWriter,
+    Write,
+    write_lifted_kernel,
+)
 from minitorch_compile.inductor.ir.buffer import Buffer, Position
 from minitorch_compile.inductor.ir.dependencies import AccessHandler, loop_variables
 from minitorch_compile.inductor.ir.handler import Handler
@@ -64,16 +70,18 @@ SWAPPED_AS = {float32: int32, float64: int64}
 ATOMIC = {"sum": "add", "amax": "max", "amin": "min"}
 
 
-def scatter_kernels(group: Group, internal: frozenset[Buffer], deterministic: bool) -> list[LiftedKernel]:
-    """The kernels of a group that is a scatter."""
+def scatter_kernels(
+    group: Group, internal: frozenset[Buffer], deterministic: bool, write: Write = write_lifted_kernel
+) -> list[LiftedKernel]:
+    """The kernels of a group that is a scatter. `write`: what writes those that only fill and fetch."""
     (member,) = group.members
     scatter = member.loop
     assert isinstance(scatter, Scatter)
     if not scatter.combine:
-        return _kernels_that_store(scatter, internal)
+        return _kernels_that_store(scatter, internal, write)
     fill = Loop(scatter.buffer, scatter.buffer.sizes, scatter.initial, origin=scatter.origin)
     atomic = is_atomic(scatter.combine, scatter.buffer.dtype, deterministic)
-    return [_kernel_of(fill, internal), _scattering(scatter, internal, atomic)]
+    return [write(Group.of(fill).merged(), internal, THREADS), _scattering(scatter, internal, atomic)]
 
 
 def is_atomic(combine: str, element: dtype, deterministic: bool) -> bool:
@@ -92,10 +100,6 @@ def has_instruction(combine: str, element: dtype) -> bool:
     return combine == "sum" or (combine in ATOMIC and element in INTEGERS)
 
 
-def _kernel_of(loop: Loop, internal: frozenset[Buffer]) -> LiftedKernel:
-    return write_lifted_kernel(Group.of(loop).merged(), internal)
-
-
 def _scattering(scatter: Scatter, internal: frozenset[Buffer], atomic: bool) -> LiftedKernel:
     """The kernel that combines values with what is there already."""
     alone = replace(scatter, initial=lambda ops, at: ops.constant(0, scatter.buffer.dtype))
@@ -105,7 +109,7 @@ def _scattering(scatter: Scatter, internal: frozenset[Buffer], atomic: bool) -> 
     return LiftedKernel(source, writer.numbers, writer.changed_as)
 
 
-def _kernels_that_store(scatter: Scatter, internal: frozenset[Buffer]) -> list[LiftedKernel]:
+def _kernels_that_store(scatter: Scatter, internal: frozenset[Buffer], write: Write) -> list[LiftedKernel]:
     """The number of the last value that wants a place, -1 if none does; then the value, or what was there."""
     buffer = scatter.buffer
     winners = Buffer.contiguous(f"{buffer.name}_winners", buffer.sizes, int64)
@@ -122,7 +126,8 @@ def _kernels_that_store(scatter: Scatter, internal: frozenset[Buffer]) -> list[L
     none = Loop(winners, buffer.sizes, lambda ops, at: ops.constant(-1, int64), origin=scatter.origin)
     fetch = Loop(buffer, buffer.sizes, chosen, origin=scatter.origin)
     nowhere: frozenset[Buffer] = frozenset()
-    return [_kernel_of(none, nowhere), _scattering(search, nowhere, atomic=True), _kernel_of(fetch, internal)]
+    first, last = (write(Group.of(x).merged(), out, THREADS) for x, out in ((none, nowhere), (fetch, internal)))
+    return [first, _scattering(search, nowhere, atomic=True), last]
 
 
 class ScatterWriter(LiftedKernelWriter):

@@ -8,12 +8,12 @@ has gaps, or lies across memory. A kernel moves bits, so that all dtypes of one 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from minitorch_compile.cuda.runtime import Runtime
 from minitorch_compile.inductor.device_calls.device_call import Compile, prepared_launch, tell
 from minitorch_compile.inductor.device_calls.launcher import Launcher
-from minitorch_compile.inductor.device_calls.lifted_kernel import write_lifted_kernel
+from minitorch_compile.inductor.device_calls.lifted_kernel import Write, write_lifted_kernel
 from minitorch_compile.inductor.ir.buffer import Buffer
 from minitorch_compile.inductor.ir.loops import Loop
 from minitorch_compile.inductor.schedule.group import Group
@@ -32,12 +32,21 @@ def is_for_kernels(target: TensorBase, source: TensorBase) -> bool:
 class StridedCopy:
     """A copy between tensors of such sizes and strides, made ready."""
 
-    def __init__(self, target: TensorBase, source: TensorBase, launcher: Launcher, compile: Compile) -> None:
+    waits: Mapping[str, int] = {}  # faster kernels (`warm_up.py`)
+
+    def __init__(
+        self,
+        target: TensorBase,
+        source: TensorBase,
+        launcher: Launcher,
+        compile: Compile,
+        write: Write = write_lifted_kernel,
+    ) -> None:
         element = BITS[target.dtype.itemsize]
         read = Buffer("source", tuple(source.sizes), tuple(source.strides), element, "input")
         written = Buffer("target", tuple(target.sizes), tuple(target.strides), element)
         group = Group.of(Loop(written, written.sizes, lambda ops, at: ops.load(read, read.address(at)))).merged()
-        kernel = write_lifted_kernel(group, frozenset())
+        kernel = write(group, frozenset(), launcher.threads)
         kernel.source.title = "strided_copy"
         self.launch = prepared_launch(group, kernel, {read: 0, written: 1}, launcher, compile)
 

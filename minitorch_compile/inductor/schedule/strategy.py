@@ -28,8 +28,8 @@ class LoopOrder:
     square: tuple[Axis, Axis] | None = None  # two rows' axes, of which one array prefers the first, another the second
 
 
-def choose_order(group: Group) -> LoopOrder:
-    """The order in which memory is walked with the smallest steps."""
+def choose_order(group: Group, shortest_columns: int = SHORTEST_COLUMNS) -> LoopOrder:
+    """The order in which memory is walked with the smallest steps. Fewer columns than `shortest_columns` are rows."""
     fastest = contiguous_axis(group)
     rows, inner = kept(group.axes), reduced(group.axes)
     if fastest is None:
@@ -41,7 +41,7 @@ def choose_order(group: Group) -> LoopOrder:
         return LoopOrder((*outer_axes(group, fastest), fastest), ())
     if fastest.reduced:
         return LoopOrder(rows, inner if group.has_scan else _last(inner, fastest))
-    if fastest.size < SHORTEST_COLUMNS:
+    if fastest.size < shortest_columns:
         return LoopOrder(rows, inner)
     return LoopOrder(tuple(axis for axis in rows if axis is not fastest), inner, fastest)
 

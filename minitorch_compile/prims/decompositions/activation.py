@@ -16,7 +16,7 @@ from minitorch_compile.tensor.ops.checked_values import checked
 @decomposes(ops.hardtanh)
 def _(x: Tensor, low: float, high: float) -> Tensor:
     """Clamped from both sides, in the dtype of x. RuntimeError below 0 for unsigned ones, as of the op's kernel."""
-    if x.dtype.numpy.kind == "u" and min(low, high) < 0:
+    if x.dtype.numpy.kind == "u" and int(min(low, high)) < 0:
         raise RuntimeError("hardtanh: cannot do hardtanh on an unsigned type with negative limits; call .float() first")
     bounds = (low, high) if x.dtype.is_floating_point else (int(low), int(high))
     return ops.clamp(x, *bounds)

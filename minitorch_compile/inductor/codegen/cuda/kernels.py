@@ -40,6 +40,7 @@ from collections.abc import Sequence
 from minitorch_compile.inductor.codegen.cuda.spelling import CudaSpelling
 from minitorch_compile.inductor.codegen.cuda.strategies.choose import Strategy, choose_strategy
 from minitorch_compile.inductor.codegen.cuda.strategies.lanes import Lanes
+from minitorch_compile.inductor.codegen.cuda.strategies.shared_columns import goes_down_once
 from minitorch_compile.inductor.codegen.shared.accumulators import COMBINING, combine_in_order, scan_dtype, start
 from minitorch_compile.inductor.codegen.shared.block import Block, Value
 from minitorch_compile.inductor.codegen.shared.emit import EmitHandler
@@ -49,7 +50,7 @@ from minitorch_compile.inductor.ir.index import Index
 from minitorch_compile.inductor.ir.iteration import Axes, count
 from minitorch_compile.inductor.ir.ordered_loops import Scan
 from minitorch_compile.inductor.schedule.group import Group, Member
-from minitorch_compile.inductor.schedule.strategy import choose_order
+from minitorch_compile.inductor.schedule.strategy import SHORTEST_COLUMNS, choose_order
 from minitorch_compile.tensor.numerics.dtype import bool_, dtype, float32
 
 THREADS = 256  # of a block, unless a launcher has others
@@ -67,8 +68,8 @@ class CudaKernelWriter(EmitHandler):
     def __init__(self, group: Group, internal: frozenset[Buffer], threads: int = THREADS) -> None:
         self.group, self.threads = group, threads
         self.stages = group.stages(scans_are_loops=False)
-        self.order = choose_order(group)
         self.later = self.read_by_later_loops()
+        self.order = choose_order(group, 1 if goes_down_once(group, self.later) else SHORTEST_COLUMNS)
         self.strategy = self.choose(internal)
         in_memory = self.later if self.strategy.keeps_in_memory else set()
         self.internal = frozenset(buffer for buffer in internal if buffer not in in_memory)

@@ -64,6 +64,27 @@ def block_reduction(combine: Callable[..., Any]) -> Any:
     return reduce
 
 
+def column_reduction(combine: Callable[..., Any]) -> Any:
+    """The same (value, shared, side) for each of `side` columns, a power of two: thread t has column t % side."""
+
+    @cuda.jit(device=True)
+    def reduce(value, shared, side):
+        thread = cuda.threadIdx.x
+        shared[thread] = value
+        cuda.syncthreads()
+        step = cuda.blockDim.x // 2
+        while step >= side:
+            if thread < step:
+                shared[thread] = combine(shared[thread], shared[thread + step])
+            cuda.syncthreads()
+            step //= 2
+        result = shared[thread % side]
+        cuda.syncthreads()  # nobody overwrites a result before everyone has read it
+        return result
+
+    return reduce
+
+
 def reduction_by_warps(combine: Callable[..., Any], of_warp: Any) -> Any:
     """The same for what a warp's threads can pass to each other, in a block of so many warps."""
 
@@ -84,6 +105,8 @@ def reduction_by_warps(combine: Callable[..., Any], of_warp: Any) -> Any:
 
 block_sum, block_prod = block_reduction(add), block_reduction(multiply)
 block_amax, block_amin = block_reduction(maximum), block_reduction(minimum)
+column_sum, column_prod = column_reduction(add), column_reduction(multiply)
+column_amax, column_amin = column_reduction(maximum), column_reduction(minimum)
 warp_sum, warp_prod = warp_reduction(add), warp_reduction(multiply)
 warp_amax, warp_amin = warp_reduction(maximum), warp_reduction(minimum)
 warps_sum, warps_prod = reduction_by_warps(add, warp_sum), reduction_by_warps(multiply, warp_prod)

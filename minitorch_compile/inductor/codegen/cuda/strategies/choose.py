@@ -9,6 +9,7 @@ from minitorch_compile.inductor.codegen.cuda.strategies.columns import Columns
 from minitorch_compile.inductor.codegen.cuda.strategies.held_rows import HeldRows
 from minitorch_compile.inductor.codegen.cuda.strategies.long_rows import LongRows
 from minitorch_compile.inductor.codegen.cuda.strategies.points import Points
+from minitorch_compile.inductor.codegen.cuda.strategies.shared_columns import SharedColumns
 from minitorch_compile.inductor.codegen.cuda.strategies.squares import Squares
 from minitorch_compile.inductor.codegen.cuda.strategies.walk import Walk
 from minitorch_compile.inductor.codegen.shared.kernel_source import BlockShape
@@ -20,6 +21,7 @@ from minitorch_compile.inductor.schedule.strategy import LoopOrder
 if TYPE_CHECKING:
     from minitorch_compile.inductor.codegen.cuda.kernels import CudaKernelWriter
 
+MANY_COLUMNS = 1 << 15  # that keep a GPU's threads busy
 SHORTEST_SHARED = 16  # fewer elements of a row are one thread's work: most of a block would have none
 
 
@@ -49,11 +51,28 @@ def choose_strategy(
     if group.has_scan:
         return Walk(order, False, "running results: each thread goes along a row")
     if order.columns is not None:
-        return Columns.of(group, order, internal, later) or Walk(order, False, "each thread goes down a column")
+        return columns_strategy(group, order, internal, later)
     if order.rows and count(order.reduced) < SHORTEST_SHARED:
         return Walk(order, False, f"rows of {count(order.reduced)}: each is one thread's")
     held = HeldRows.of(group, order, internal, later, threads)
     return held or LongRows.of(group, order, internal, later) or Walk(order, True, "each block goes along a row")
+
+
+def columns_strategy(group: Group, order: LoopOrder, internal: Iterable[Buffer], later: Set[Buffer]) -> Strategy:
+    """Few columns leave threads without one, which share out their lines."""
+    assert order.columns is not None
+    many = count((*order.rows, order.columns)) >= MANY_COLUMNS
+    strategies = [Columns.of(group, order, internal, later), SharedColumns.of(group, order, later)]
+    for strategy in strategies if many else reversed(strategies):
+        if strategy is not None:
+            return strategy
+    return Walk(order, False, "each thread goes down a column")
+
+
+def strategy_of_few(group: Group, order: LoopOrder, later: Set[Buffer]) -> Strategy:
+    """Of few elements: the strategy does for all sizes, wherever they lie in memory."""
+    shared = SharedColumns.of(group, order, later) if group.has_reduction and not group.has_scan else None
+    return shared or walk_strategy(group, order, "element by element, whatever the sizes")
 
 
 def walk_strategy(group: Group, order: LoopOrder, reason: str) -> Walk:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from minitorch_compile.inductor.codegen.cuda.strategies.lanes import K, Lanes, begin_each, width_along
+from minitorch_compile.inductor.codegen.cuda.strategies.shared_columns import goes_down_once
 from minitorch_compile.inductor.codegen.cuda.strategies.walk import Walk
 from minitorch_compile.inductor.codegen.shared.kernel_source import BlockShape
 from minitorch_compile.inductor.ir.buffer import Buffer
@@ -38,13 +39,8 @@ class Columns:
     def of(group: Group, order: LoopOrder, internal: Iterable[Buffer], later: Set[Buffer]) -> Columns | None:
         """The strategy for a group that goes down its columns once."""
         axis = order.columns
-        inner = [member for member in group.members if member.inner]
-        stages = [s for m, s in zip(group.members, group.stages()) if m.inner]
-        if axis is None or later or max(stages) > 0 or not all(member.loop.is_reduction for member in inner):
+        if axis is None or not goes_down_once(group, later):
             return None
-        of_column = {member.loop.buffer for member in group.members if not member.inner}
-        if any(access.buffer in of_column for member in inner for access in member.reads):
-            return None  # what belongs to a column is computed at the end of the way down
         width = width_along(group, axis, internal)
         if width == 1 or (order.rows and axis.size % width) or axis.size < width:
             return None
