@@ -40,7 +40,7 @@ from minitorch_compile.inductor.schedule.group import Group
 from minitorch_compile.tensor.numerics.dtype import bool_, dtype
 
 FEW = 1 << 16  # points: a large GPU has more threads
-LONG_ROW = 1 << 13  # elements: too many for the threads of one block to take one by one
+LONG_ROW = 1 << 14  # elements: too many for the threads of one block to take one by one
 
 
 Write = Callable[[Group, frozenset[Buffer], int], "LiftedKernel"]  # the last is a block's threads
