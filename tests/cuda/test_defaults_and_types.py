@@ -86,3 +86,5 @@ def test_orthogonal_weights_are_drawn_where_they_are() -> None:
 def test_an_unsigned_number_is_not_kept_above_a_negative_one() -> None:
     with pytest.raises(RuntimeError, match="unsigned type with negative limits"):
         torch.nn.functional.hardtanh(torch.ones(2, dtype=torch.uint8, device="cuda"))
+    x = torch.tensor([0, 3], dtype=torch.uint8, device="cuda")
+    assert torch.nn.functional.hardtanh(x, -0.5, 1.5).tolist() == [0, 1]  # the limits are cut off first
