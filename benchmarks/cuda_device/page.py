@@ -67,8 +67,8 @@ def compilations(found: list[dict[str, dict[str, int]]]) -> str:
     head = ["program", *(f"kernels {name}" for name in names), "compiled", "compiled by a second process"]
     told = (
         "An operation element by element never asks for a kernel when its size changes. A reduction does at most once"
-        " for a kind of sizes, where it has 65,536 points or more, or rows of 16,384: there another way to add up is the"
-        " faster one."
+        " for a kind of sizes, where it has 65,536 points or more, or rows of 16,384: there another way to add up is"
+        " the faster one."
     )
     return f"## A new size and a second process compile nothing\n\n{table(head, rows)}\n\n{told}"
 

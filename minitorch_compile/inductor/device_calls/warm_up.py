@@ -65,10 +65,11 @@ class FirstKernels:
         best, points = write_lifted_kernel(group, internal, threads), count(group.axes)
         if points < lifted_kernel.FEW or group.has_reduction or group.has_scan:
             return best
-        if self.warm_up.work[best.source.body] >= ENOUGH or self.warm_up.is_at_hand(best):
+        name = best.source.structure
+        if self.warm_up.work[name] >= ENOUGH or self.warm_up.is_at_hand(best):
             return best
         plain = write_lifted_kernel(group, internal, threads, whatever_the_sizes=True)
         if plain.source.body == best.source.body:
             return best
-        self.waits[best.source.body] = points
+        self.waits[name] = points
         return plain
