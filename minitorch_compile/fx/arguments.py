@@ -13,14 +13,21 @@ with it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
-if TYPE_CHECKING:
-    from minitorch_compile.fx.node import Node
+USUAL_LEAVES = frozenset((int, float, bool, str, type(None)))  # and nodes; asking for these first takes half the time
+
+
+class BaseNode:
+    """What a node is known by here; `fx.Node` is the only one."""
+
+    __slots__ = ()
 
 
 def map_aggregate(a: Any, fn: Callable[[Any], Any]) -> Any:
     """The same nesting with `fn` applied to every leaf. A namedtuple keeps its class."""
+    if type(a) in USUAL_LEAVES or isinstance(a, BaseNode):
+        return fn(a)
     if isinstance(a, tuple):
         items = [map_aggregate(item, fn) for item in a]
         return type(a)(*items) if hasattr(a, "_fields") else tuple(items)
@@ -33,26 +40,31 @@ def map_aggregate(a: Any, fn: Callable[[Any], Any]) -> Any:
     return fn(a)
 
 
-def map_arg(a: Any, fn: Callable[[Node], Any]) -> Any:
+def map_arg(a: Any, fn: Callable[[Any], Any]) -> Any:
     """The same nesting with `fn` applied to every node; constants stay."""
-    from minitorch_compile.fx.node import Node
-
-    return map_aggregate(a, lambda leaf: fn(leaf) if isinstance(leaf, Node) else leaf)
+    return map_aggregate(a, lambda leaf: fn(leaf) if isinstance(leaf, BaseNode) else leaf)
 
 
-def freeze(argument: Any) -> Any:
-    """A copy whose lists and dicts refuse to change.
+def freeze(argument: Any, found: Callable[[Any], Any]) -> Any:
+    """A copy whose lists and dicts refuse to change; `found` is called with each node in it, in order.
 
     Nodes count their users when their arguments are set. `node.args[0].append(x)` would go unnoticed, so it is an
     error.
     """
+    if isinstance(argument, BaseNode):
+        found(argument)
+        return argument
+    if type(argument) in USUAL_LEAVES:
+        return argument
     if isinstance(argument, tuple):
-        items = [freeze(item) for item in argument]
+        items = [freeze(item, found) for item in argument]
         return type(argument)(*items) if hasattr(argument, "_fields") else tuple(items)
     if isinstance(argument, list):
-        return immutable_list(map(freeze, argument))
+        return immutable_list([freeze(item, found) for item in argument])
     if isinstance(argument, dict):
-        return immutable_dict((key, freeze(item)) for key, item in argument.items())
+        return immutable_dict({key: freeze(item, found) for key, item in argument.items()})
+    if isinstance(argument, slice):
+        return slice(*(freeze(item, found) for item in (argument.start, argument.stop, argument.step)))
     return argument
 
 

@@ -54,6 +54,8 @@ class Namespace:
 
 def identifier(text: str) -> str:
     """The nearest Python identifier: `layers.0.weight` -> `layers_0_weight`."""
+    if text.isascii() and text.isidentifier() and not text.endswith("_"):  # most are, and copies of graphs ask for many
+        return text
     name = _NOT_IN_A_NAME.sub("_", text)
     if len(name) > 1 and not text.endswith("_"):
         name = name.rstrip("_") or "_"

@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from minitorch_compile.fx.arguments import freeze, map_aggregate, map_arg
+from minitorch_compile.fx.arguments import BaseNode, freeze, map_aggregate, map_arg
 
 if TYPE_CHECKING:
     from minitorch_compile.fx.graph import Graph
@@ -40,7 +40,7 @@ Target = Callable[..., Any] | str
 Argument = Any  # nodes and constants in any nesting
 
 
-class Node:
+class Node(BaseNode):
     """A node of `graph`, linked to its neighbours in execution order by `prev` and `next`.
 
     `meta` holds what passes know about the value: `meta["val"]`, a fake tensor (or a tuple of them) with its sizes,
@@ -108,10 +108,9 @@ class Node:
     def _set_arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         for node in self._inputs:
             del node.users[self]
-        self._args = freeze(tuple(args))
-        self._kwargs = freeze(dict(kwargs))
         self._inputs = {}
-        map_arg((self._args, self._kwargs), self._inputs.setdefault)
+        self._args = freeze(tuple(args), self._inputs.setdefault)
+        self._kwargs = freeze(kwargs, self._inputs.setdefault)
         for node in self._inputs:
             node.users[self] = None
 
