@@ -44,6 +44,8 @@ TYPES: dict[str, tuple[int, int, int, np.dtype[Any]]] = {
     "complex64": (C_32F, COMPUTE_32F, C_32F, np.dtype(np.complex64)),
     "complex128": (C_64F, COMPUTE_64F, C_64F, np.dtype(np.complex128)),
 }
+# cublasLtEpilogue_t: what is done to a result before it is stored. Gelu is the one with tanh.
+EPILOGUES = {"BIAS": 4, "RELU_BIAS": 6, "GELU_BIAS": 36}
 # cublasOperation_t, and cublasLtReductionScheme_t: where the parts of a sum that is cut up are added.
 PLAIN, TRANSPOSED = 0, 1
 IN_WIDE_SUMS, ANYWHERE = 2, 7
@@ -58,7 +60,8 @@ class Matrix(NamedTuple):
 
 
 class Product(NamedTuple):
-    """`batch` products of (rows, inner) and (inner, columns); the results lie by rows, one after another."""
+    """`batch` products of (rows, inner) and (inner, columns); the results lie by rows, one after another. `epilogue`: a
+    name in EPILOGUES; then a bias, a number for each column, is added first."""
 
     element: str
     batch: int
@@ -67,6 +70,7 @@ class Product(NamedTuple):
     inner: int
     a: Matrix
     b: Matrix
+    epilogue: str = ""
 
 
 class Precision(NamedTuple):
@@ -97,7 +101,7 @@ class CublasLt:
 
 
 class PreparedProduct:
-    """A product without its addresses."""
+    """A product without its addresses: of a, of b, of the bias if there is one, and of the result."""
 
     def __init__(self, library: CublasLt, product: Product, precision: Callable[[], Precision]) -> None:
         self.library, self.product, self.precision = library, product, precision
@@ -105,14 +109,18 @@ class PreparedProduct:
 
     def __call__(self, addresses: Sequence[int], stream: StreamHandle) -> None:
         library = self.library
-        a, b, out = addresses
+        a, b, *biases, out = addresses
         handle = library.handle(stream.device)
         bits = (a | b | out) & (COARSEST - 1)
+        if biases:
+            bits |= biases[0] & (COARSEST - 1)
         key = stream.device, bits & -bits or COARSEST, self.precision()
         plan = self.plans.get(key)
         if plan is None:
-            plan = self.plans[key] = ProductPlan(library.bindings, handle, self.product, key[1], key[2])
+            plan = self.plans[key] = ProductPlan(library.bindings, handle, self.product, key[1], key[2], *biases)
         with library.workspaces.turn:
+            if biases and biases[0] != plan.bias:
+                plan.tell_bias(biases[0])
             library.bindings.matmul(
                 *(handle, plan.product, plan.one, b, plan.b, a, plan.a, plan.zero, out, plan.out, out, plan.out),
                 *(plan.algorithm, library.workspaces.of(stream, WORKSPACE_BYTES), WORKSPACE_BYTES, stream.handle),
@@ -122,8 +130,10 @@ class PreparedProduct:
 class ProductPlan:
     """cuBLASLt's description of a product, and the algorithm that it chose for it."""
 
-    def __init__(self, bindings: Any, handle: int, product: Product, alignment: int, precision: Precision) -> None:
-        self.bindings = bindings
+    def __init__(
+        self, bindings: Any, handle: int, product: Product, alignment: int, precision: Precision, bias: int = 0
+    ) -> None:
+        self.bindings, self.bias = bindings, 0
         element, compute, scale, numbers = TYPES[product.element]
         if precision.tf32 and product.element == "float32":
             compute = COMPUTE_32F_FAST_TF32
@@ -133,6 +143,10 @@ class ProductPlan:
         for name, matrix in (("TRANSA", product.b), ("TRANSB", product.a)):
             attribute = getattr(bindings.MatmulDescAttribute, name)
             _set(bindings.matmul_desc_set_attribute, self.product, attribute, np.int32(matrix.by_columns))
+        if product.epilogue:
+            attribute = bindings.MatmulDescAttribute.EPILOGUE
+            _set(bindings.matmul_desc_set_attribute, self.product, attribute, np.uint32(EPILOGUES[product.epilogue]))
+            self.tell_bias(bias)
         by_rows = Matrix(False, product.columns, product.rows * product.columns)
         self.a = self.layout(element, product.batch, product.rows, product.inner, product.a)
         self.b = self.layout(element, product.batch, product.inner, product.columns, product.b)
@@ -150,6 +164,12 @@ class ProductPlan:
             _set(setter, layout, names.BATCH_COUNT, np.int32(batch))
             _set(setter, layout, names.STRIDED_BATCH_OFFSET, np.int64(matrix.apart))
         return layout
+
+    def tell_bias(self, address: int) -> None:
+        """Where the bias is, which belongs to the description."""
+        attribute = self.bindings.MatmulDescAttribute.BIAS_POINTER
+        _set(self.bindings.matmul_desc_set_attribute, self.product, attribute, np.uint64(address))
+        self.bias = address
 
     def choose(self, handle: int, product: Product, alignment: int, precision: Precision) -> None:
         """Asks for the algorithm that is probably the fastest. RuntimeError if there is none."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import ctypes
 import itertools
+from collections.abc import Callable
 from enum import IntEnum
 from typing import Any, NamedTuple
 
@@ -31,8 +32,15 @@ ELEMENTS = {
 COMPUTES = {68: ((0, 2, 14, 4), (0, 4)), 70: ((1, 5), (1, 5)), 77: ((0,), (0,))}
 
 
+EPILOGUES: dict[int, Callable[[np.ndarray], np.ndarray]] = {  # of what has its bias
+    4: lambda x: x,
+    6: lambda x: np.maximum(x, 0),
+    36: lambda x: x / 2 * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))),
+}
+
+
 class MatmulDescAttribute(IntEnum):
-    TRANSA, TRANSB = 3, 4
+    TRANSA, TRANSB, EPILOGUE, BIAS_POINTER = 3, 4, 7, 8
 
 
 class MatrixLayoutAttribute(IntEnum):
@@ -45,7 +53,7 @@ class MatmulPreferenceAttribute(IntEnum):
 
 
 BYTES_OF: dict[type[IntEnum], dict[Any, int]] = {
-    MatmulDescAttribute: dict.fromkeys(MatmulDescAttribute, 4),
+    MatmulDescAttribute: {**dict.fromkeys(MatmulDescAttribute, 4), MatmulDescAttribute.BIAS_POINTER: 8},
     MatrixLayoutAttribute: {MatrixLayoutAttribute.BATCH_COUNT: 4, MatrixLayoutAttribute.STRIDED_BATCH_OFFSET: 8},
     MatmulPreferenceAttribute: {**dict.fromkeys(MatmulPreferenceAttribute, 4), 1: 8},
 }
@@ -174,13 +182,24 @@ class FakeCublasLt:
         for place, name in enumerate((MatmulDescAttribute.TRANSA, MatmulDescAttribute.TRANSB)):
             if product.get(name):
                 factors[place] = factors[place].swapaxes(1, 2)
-        target = self._view(call.d, call.ddesc)
+        target, finish = self._view(call.d, call.ddesc), self._epilogue(product, call.ddesc, least)
 
         def multiply() -> None:
             left, right = (x.astype(np.float32) if x.dtype.itemsize == 2 else x for x in factors)
-            target[...] = np.matmul(left, right).astype(target.dtype)
+            target[...] = finish(np.matmul(left, right)).astype(target.dtype)
 
         self.driver.launch(multiply, StreamHandle(call.d // DEVICE_STRIDE - 1, call.stream))
+
+    def _epilogue(self, product: dict[Any, Any], number: int, least: int) -> Callable[[np.ndarray], np.ndarray]:
+        """What is done to results before they are rounded; a bias has a number for each row of them."""
+        chosen, layout = product.get(MatmulDescAttribute.EPILOGUE), self.objects[number]
+        if chosen is None:
+            return lambda result: result
+        _require(chosen in EPILOGUES, "matmul", f"the epilogue {chosen} isn't among {list(EPILOGUES)}")
+        address, element = product.get(MatmulDescAttribute.BIAS_POINTER, 0), ELEMENTS[layout["element"]]
+        _require(bool(address) and address % least == 0, "matmul", f"a bias can't be at {address:#x}")
+        bias = self.driver.bytes_at(address, layout["rows"] * element.itemsize).view(element)
+        return lambda result: EPILOGUES[chosen](result + bias.astype(result.dtype)[:, None])
 
     def _check(self, call: str, operation: int, *layouts: int) -> dict[Any, Any]:
         """The product, if its matrices go together."""
@@ -192,7 +211,7 @@ class FakeCublasLt:
         _require(types <= set(allowed), call, f"sums of type {product['compute']} aren't kept for {types}")
         shapes = [
             (x["columns"], x["rows"]) if product.get(name) else (x["rows"], x["columns"])
-            for name, x in zip((*MatmulDescAttribute, None, None), (a, b, c, d))
+            for name, x in zip((MatmulDescAttribute.TRANSA, MatmulDescAttribute.TRANSB, None, None), (a, b, c, d))
         ]
         (rows, inner), (same, columns) = shapes[:2]
         fits = inner == same and shapes[2] == shapes[3] == (rows, columns)

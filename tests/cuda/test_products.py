@@ -86,6 +86,40 @@ def test_numbers_of_two_bytes_are_multiplied_as_they_are(
     assert library.asked == 1
 
 
+functional = torch.nn.functional
+FOLLOWED: dict[str, tuple[Callable[..., Any], bool]] = {  # and whether cuBLASLt does all of it
+    "bias": (functional.linear, True),
+    "relu": (lambda x, w, b: functional.relu(functional.linear(x, w, b)), True),
+    "gelu with tanh": (lambda x, w, b: functional.gelu(functional.linear(x, w, b), approximate="tanh"), True),
+    "gelu with erf": (lambda x, w, b: functional.gelu(functional.linear(x, w, b)), False),
+    "twice the bias": (lambda x, w, b: x @ w.t() + 2 * b, False),
+    "read again": (lambda x, w, b: (p := x @ w.t()) + b + p.sum(), False),
+}
+
+
+@pytest.mark.parametrize("element", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("name", FOLLOWED)
+def test_a_product_is_stored_once_with_what_cublas_can_do_behind_it(
+    name: str, element: torch.dtype, library: FakeCublasLt, gpus: Runtime
+) -> None:
+    program, is_one_call = FOLLOWED[name]
+    compiled, x, w = torch.compile(program), randn(2, 3, 16).to(element), randn(24, 16).to(element)
+    for bias in (randn(24).to(element), randn(25)[1:].to(element)):
+        found = compiled(x.cuda(), w.cuda(), bias.cuda())
+        expected = program(x.float(), w.float(), bias.float())
+        assert np.allclose(found.cpu().float().numpy(), expected.numpy(), rtol=2e-2, atol=1e-1)
+    assert (not any("def fused" in text for text in gpus.kernels.compiled)) == is_one_call and library.asked > 0
+
+
+def test_an_eager_layer_is_one_call_wherever_its_bias_is(library: FakeCublasLt, gpus: Runtime) -> None:
+    x, w, biases = (randn(*sizes).cuda() for sizes in ((3, 8), (16, 8), (33,)))
+    for bias in (biases[:16], biases[16:32], biases[17:]):
+        found, expected = functional.linear(x, w, bias), x.cpu() @ w.cpu().t() + bias.cpu()
+        assert np.allclose(found.cpu().numpy(), expected.numpy(), atol=1e-5)
+    assert library.asked == 3  # once for each alignment
+    assert not any("def fused" in text for text in gpus.kernels.compiled)
+
+
 def test_complex_numbers_are_multiplied_there(library: FakeCublasLt) -> None:
     x = torch.tensor([[1 + 2j, 3j], [2, 1 - 1j]])
     assert (x.cuda() @ x.cuda()).cpu().tolist() == (x @ x).tolist() and library.asked == 1

@@ -62,14 +62,14 @@ def is_fused(libraries: Libraries, tensors: Sequence[TensorBase], is_causal: boo
     wanted, or may be: of tensors without data, on which a program is traced. Who asks the same again is told from
     memory."""
     looks = [(x.dtype, x.sizes, x.strides, x.storage.flips, x.device) for x in tensors]
-    wanted = any(x._requires_grad or x.is_fake for x in tensors)
-    if any(type(number) is not int for x in tensors for number in (*x.sizes, *x.strides)):
+    wanted, traced = any(x._requires_grad for x in tensors), any(x.is_fake for x in tensors)
+    if traced and any(type(number) is not int for x in tensors for number in (*x.sizes, *x.strides)):
         return False  # sizes that are known only when the program runs
     switches = settings.deterministic, backends.cudnn.enabled, backends.cuda.attention_switches.enabled
-    key = *looks, is_causal, scale, wanted, *switches
+    key = *looks, is_causal, scale, wanted or traced, *switches
     answer = libraries.answers.get(key)
     if answer is None:
-        answer = libraries.answers[key] = _is_fused(libraries, tensors, is_causal, scale, wanted)
+        answer = libraries.answers[key] = _is_fused(libraries, tensors, is_causal, scale, wanted or traced)
     return answer
 
 

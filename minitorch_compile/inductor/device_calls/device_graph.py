@@ -31,7 +31,7 @@ from minitorch_compile.inductor.device_calls.device_call import DeviceCall
 from minitorch_compile.inductor.device_calls.device_kernels import DeviceKernels, key_of
 from minitorch_compile.inductor.device_calls.extern_launches import Resources
 from minitorch_compile.inductor.device_calls.kernel_rules import KERNEL_RULES
-from minitorch_compile.inductor.device_calls.library_rules import library_rules
+from minitorch_compile.inductor.device_calls.library_rules import library_rules, merging
 from minitorch_compile.inductor.device_calls.one_op_graph import DTYPES, NoKernelError, schedule_of
 from minitorch_compile.inductor.device_calls.product_choice import EpilogueTimer, device_schedule
 from minitorch_compile.inductor.device_calls.recorded_graph import RecordedGraph
@@ -92,7 +92,9 @@ class DeviceGraphs(Target):
             return DeviceCall(planned, resources, kernels.kernel, kernels.runtime, self.index).results_of
 
         timer = EpilogueTimer(kernels.runtime, self.index, options, make)
-        scheduled = device_schedule(split_for_device(loops), options, kernels.libraries, timer)
+        scheduled = device_schedule(
+            split_for_device(merging(kernels.libraries)(loops)), options, kernels.libraries, timer
+        )
         return GraphCall(DeviceCall(scheduled, resources, kernels.kernel, kernels.runtime, self.index), self.where)
 
     def recorded(self, call: GraphCall, graph: GraphModule) -> RecordedGraph:

@@ -32,7 +32,7 @@ from minitorch_compile.inductor.device_calls.extern_launches import Resources
 from minitorch_compile.inductor.device_calls.kernel_rules import KERNEL_RULES
 from minitorch_compile.inductor.device_calls.launcher import Kernel, Launcher, SimulatedLauncher, memory_dtype
 from minitorch_compile.inductor.device_calls.libraries import Libraries
-from minitorch_compile.inductor.device_calls.library_rules import library_rules
+from minitorch_compile.inductor.device_calls.library_rules import library_rules, merging
 from minitorch_compile.inductor.device_calls.lifted_kernel import LiftedKernel
 from minitorch_compile.inductor.device_calls.one_op_graph import (
     NoKernelError,
@@ -158,7 +158,8 @@ class DeviceKernels:
         try:
             rules = {**KERNEL_RULES, **library_rules(self.libraries)}
             kept_whole = decompositions_of(self.libraries, op, bound)
-            schedule = schedule_of(op, bound, all_tensors(bound), rules, call, kept_whole)
+            merged = merging(self.libraries)
+            schedule = schedule_of(op, bound, all_tensors(bound), rules, call, kept_whole, merged)
             resources = Resources(self.libraries, self.launcher, self.compile)
             write = self.warm_up.first_kernels()
             made = DeviceCall(schedule, resources, self.kernel, self.runtime, index, opened, write)

@@ -13,7 +13,13 @@ from typing import NamedTuple
 from minitorch_compile.cuda_runtime.cublas_lt import TYPES, Matrix, Product
 from minitorch_compile.cuda_runtime.cudnn_attention import prepared_attention
 from minitorch_compile.cuda_runtime.driver import StreamHandle
-from minitorch_compile.inductor.device_calls import attention_launches, convolution_rules, cudnn_rules, tile_product
+from minitorch_compile.inductor.device_calls import (
+    attention_launches,
+    convolution_rules,
+    cudnn_rules,
+    library_epilogues,
+    tile_product,
+)
 from minitorch_compile.inductor.device_calls.launcher import Kernel, Launch, Launcher, Reach
 from minitorch_compile.inductor.device_calls.libraries import (
     PRECISIONS,
@@ -70,6 +76,14 @@ def _(call: ExternCall, resources: Resources) -> Launch:
     return multiplication(call, resources, PRECISIONS)
 
 
+@launched_by(library_epilogues.CALL)
+def _(call: ExternCall, resources: Resources) -> Launch:
+    library, (name,) = resources.libraries.products, call.parameters
+    assert library is not None, "only then are there such calls"
+    precision = PRECISIONS[call.outputs[0].dtype.name]
+    return library.prepared(product_of(call)._replace(epilogue=name), precision)
+
+
 @launched_by(convolution_rules.PRODUCT)
 def _(call: ExternCall, resources: Resources) -> Launch:
     return multiplication(call, resources, PRECISIONS_OF_CONVOLUTIONS)
@@ -97,7 +111,7 @@ def product_of(call: ExternCall) -> Product:
     Product(element='float32', batch=1, rows=4, columns=4, inner=8, a=Matrix(by_columns=False, step=8, apart=0), \
 b=Matrix(by_columns=True, step=8, apart=0))
     """
-    a, b = call.inputs
+    a, b, *_ = call.inputs
     batch = a.sizes[0] if len(a.sizes) == 3 else 1
     return Product(
         call.outputs[0].dtype.name, batch, a.sizes[-2], b.sizes[-1], a.sizes[-1], _matrix_of(a), _matrix_of(b)

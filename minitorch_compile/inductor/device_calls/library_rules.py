@@ -15,11 +15,12 @@ from minitorch_compile.inductor.device_calls.convolution_rules import convolutio
 from minitorch_compile.inductor.device_calls.cudnn_rules import cudnn_rules
 from minitorch_compile.inductor.device_calls.extern_launches import reach
 from minitorch_compile.inductor.device_calls.libraries import Libraries
+from minitorch_compile.inductor.device_calls.library_epilogues import with_library_epilogues
 from minitorch_compile.inductor.device_calls.one_op_graph import NoKernelError
 from minitorch_compile.inductor.device_calls.product_launches import LINE_STEP, layout
 from minitorch_compile.inductor.device_calls.solver_rules import solver_rules
 from minitorch_compile.inductor.ir.buffer import Ints
-from minitorch_compile.inductor.ir.loops import TensorBox
+from minitorch_compile.inductor.ir.loops import LoopGraph, TensorBox
 from minitorch_compile.inductor.lowering.extern import matrix
 from minitorch_compile.inductor.lowering.graph_lowering import GraphLowering
 from minitorch_compile.inductor.lowering.half_precision import HALF
@@ -45,6 +46,11 @@ def library_rules(libraries: Libraries, in_graphs: bool = False) -> Mapping[str,
     rules.update(solver_rules(libraries))
     rules.update(attention_rules(libraries, in_graphs))
     return rules
+
+
+def merging(libraries: Libraries) -> Callable[[LoopGraph], LoopGraph]:
+    """What makes one call of a product and the loop behind it, where cuBLASLt computes both."""
+    return (lambda graph: graph) if libraries.products is None else with_library_epilogues
 
 
 def product_rule(prim: Prim) -> Callable[..., TensorBox | None]:

@@ -17,6 +17,7 @@ from minitorch_compile.aot.tracing import trace
 from minitorch_compile.fx import Node
 from minitorch_compile.inductor.device_calls.extern_launches import launches
 from minitorch_compile.inductor.device_calls.split_for_device import split_for_device
+from minitorch_compile.inductor.ir.loops import LoopGraph
 from minitorch_compile.inductor.lowering import lower
 from minitorch_compile.inductor.lowering.table import WITHOUT_A_KERNEL, Rule
 from minitorch_compile.inductor.lowering.table import table as lowerings
@@ -90,10 +91,11 @@ def schedule_of(
     rules: Mapping[str, Rule] = NONE,
     call: Callable[..., Any] | None = None,
     decompositions: Mapping[Op, Decomposition] | None = None,
+    merged: Callable[[LoopGraph], LoopGraph] = lambda graph: graph,
 ) -> Schedule:
     """NoKernelError, with the reason, if part of it is neither loops nor what is launched as it is. `rules`: for prims
     that a library computes. `call`: what is traced, if not the op itself. `decompositions`: of ops that a library
-    computes whole."""
+    computes whole. `merged`: the graph of loops with what a library does at once as one call."""
     reason = refusal_of_call(op, tuple(bound))
     if reason is not None:
         raise NoKernelError(reason)
@@ -111,7 +113,7 @@ def schedule_of(
         for value in tree_leaves(node.meta.get("val")):
             if isinstance(value, TensorBase) and value.dtype not in DTYPES and not _is_for_libraries(node, rules):
                 raise NoKernelError(f"kernels don't compute in {value.dtype} yet")
-    result = schedule(split_for_device(lower(module, rules)), Limits())
+    result = schedule(split_for_device(merged(lower(module, rules))), Limits())
     for step in result.steps:
         if not isinstance(step, Group) and call_of(step).kernel not in launches:
             raise NoKernelError("the library that computes it on a GPU isn't connected yet")

@@ -162,6 +162,8 @@ def _with_vector(x: Any, y: Any) -> Any:
 
 
 def _batched(x: Any, y: Any) -> Any:
+    if len(x.sizes) == len(y.sizes) == 3 and x.sizes[0] == y.sizes[0]:
+        return bmm(x, y)
     batch = broadcast_sizes(x.sizes[:-2], y.sizes[:-2])
     count = numel(batch)
     left = reshape(expand(x, (*batch, *x.sizes[-2:])), (count, *x.sizes[-2:]))

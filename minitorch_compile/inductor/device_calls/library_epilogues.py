@@ -1,0 +1,128 @@
+"""Products to which cuBLASLt itself adds a bias, and of which it takes gelu or relu, before it stores them.
+
+What follows a product is loops like any other. Some of them cuBLASLt has as an *epilogue*: a kernel less, and a result
+that isn't written, read and written again. Which loops these are is said by programs (`PROGRAMS`), lowered as a user's
+are; a loop in a graph is one of them if it is written the same (`product_epilogue.py`). Of gelu only the form with tanh
+is among them; the other is a kernel of ours, which follows. In between cuBLASLt rounds nothing to floats of two bytes.
+
+>>> from minitorch_compile.inductor.ir.loops import Loop
+>>> from minitorch_compile.tensor.numerics.dtype import float32
+>>> x, w, b = (Buffer.contiguous(*named, float32) for named in (("x", (16, 24)), ("w", (24, 32)), ("b", (32,))))
+>>> product, out = (Buffer.contiguous(name, (16, 32), float32) for name in ("product", "out"))
+>>> def added(ops, at):
+...     return ops.apply("add", ops.load(product, product.address(at)), ops.load(b, b.address(at[1:])))
+>>> multiply = ExternCall("mm", [whole(x), whole(w)], [product])
+>>> with_library_epilogues(LoopGraph([x, w, b], [multiply, Loop(out, (16, 32), added)], [whole(out)]))
+input x: float32[16, 24]
+input w: float32[24, 32]
+input b: float32[32]
+out: float32[16, 32] = biased_mm(x[16, 24]:[24, 1], w[24, 32]:[32, 1], b[32]:[1], BIAS)
+output out[16, 32]:[32, 1]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from minitorch_compile.aot.tracing import trace
+from minitorch_compile.inductor.device_calls.product_epilogue import WrittenEpilogue, follows, write_epilogue
+from minitorch_compile.inductor.ir.buffer import Buffer
+from minitorch_compile.inductor.ir.dependencies import buffers_read
+from minitorch_compile.inductor.ir.extern_call import ExternCall, whole
+from minitorch_compile.inductor.ir.loops import Loop, LoopGraph
+from minitorch_compile.inductor.lowering import lower
+from minitorch_compile.inductor.schedule.group import Group
+from minitorch_compile.prims import decompose
+from minitorch_compile.tensor import no_grad, ops
+from minitorch_compile.tensor.memory.device import CPU
+from minitorch_compile.tensor.numerics.dtype import bfloat16, dtype, float16, float32
+from minitorch_compile.tensor.tensor_base import empty_fake
+
+CALL = "biased_mm"
+ELEMENTS = (bfloat16, float16, float32)
+STEP = 8  # elements, of which a row of the result is a multiple: cuBLASLt then has its usual algorithms
+SIZES = 16, 32  # of the programs
+
+# By cuBLASLt's names: of a product and a bias.
+PROGRAMS: Mapping[str, Callable[[Any, Any], Any]] = {
+    "BIAS": lambda product, bias: product + bias,
+    "RELU_BIAS": lambda product, bias: ops.relu(product + bias),
+    "GELU_BIAS": lambda product, bias: ops.gelu(product + bias, "tanh"),
+}
+Key = tuple[str, tuple[Any, ...]]  # what a loop does: its text, and the numbers in it
+
+
+def with_library_epilogues(graph: LoopGraph) -> LoopGraph:
+    """The graph with each product and the loop that alone reads it as one call, if cuBLASLt computes both."""
+    readers: dict[Buffer, list[Any]] = {}
+    for operation in graph.operations:
+        for buffer in set(buffers_read(operation)):
+            readers.setdefault(buffer, []).append(operation)
+    kept = {view.buffer for view in graph.outputs}
+    merged: dict[int, ExternCall | None] = {}
+    for call in graph.operations:
+        if not isinstance(call, ExternCall) or not _can_be_first(call):
+            continue
+        if call.outputs[0] in kept or len(readers.get(call.outputs[0], ())) != 1:
+            continue
+        (loop,) = readers[call.outputs[0]]
+        together = merge(call, loop) if type(loop) is Loop else None
+        if together is not None:
+            merged |= {id(call): None, id(loop): together}
+    found = [merged.get(id(operation), operation) for operation in graph.operations]
+    return replace(graph, operations=[operation for operation in found if operation is not None]) if merged else graph
+
+
+def _can_be_first(call: ExternCall) -> bool:
+    product = call.outputs[0]
+    return call.kernel == "mm" and product.dtype in ELEMENTS and product.sizes[1] % STEP == 0 and 0 not in product.sizes
+
+
+def merge(call: ExternCall, loop: Loop) -> ExternCall | None:
+    """A product and the loop that reads it as one call; None if cuBLASLt has no such epilogue."""
+    (product,) = call.outputs
+    others = [buffer for buffer in dict.fromkeys(buffers_read(loop)) if buffer is not product]
+    if len(others) != 1 or others[0].dtype is not product.dtype or loop.buffer.dtype is not product.dtype:
+        return None
+    written = _written(loop, product)
+    columns = product.sizes[1]
+    if written is None or written.sizes != [columns] or others[0].length != columns:
+        return None
+    name = known_epilogues(product.dtype).get(_key(written))
+    if name is None:
+        return None
+    return ExternCall(CALL, [*call.inputs, whole(others[0])], [loop.buffer], (name,), call.origin)
+
+
+@cache
+def known_epilogues(element: dtype) -> Mapping[Key, str]:
+    """The names of cuBLASLt's, by what a loop looks like that does the same."""
+    found = {}
+    for name, program in PROGRAMS.items():
+        graph = _lowered(program, element)
+        (loop,), product = graph.operations, graph.inputs[0]
+        written = _written(loop, product) if isinstance(loop, Loop) else None
+        assert written is not None and written.sizes == [SIZES[1]], "each is one loop behind a product"
+        found[_key(written)] = name
+    return found
+
+
+def _lowered(program: Callable[[Any, Any], Any], element: dtype) -> LoopGraph:
+    stand_ins = [empty_fake(sizes, None, element) for sizes in (SIZES, SIZES[1:])]
+    with no_grad(), CPU:
+        return lower(decompose(trace(lambda *x: (program(*x),), stand_ins)))
+
+
+def _written(loop: Loop, product: Buffer) -> WrittenEpilogue | None:
+    group = Group.of(loop).merged()
+    return write_epilogue(group, product, frozenset([product])) if follows(group, product) else None
+
+
+def _key(written: WrittenEpilogue) -> Key:
+    """Without comments, which name ops and places, and with the place of an element spelled in one way."""
+    lines = [line for line in written.text.splitlines() if not line.lstrip().startswith("#")]
+    text = "\n".join(lines).replace("[i1 + n0 * i0]", "[n0 * i0 + i1]")
+    return text, tuple((repr(number), kind.name) for number, kind in written.numbers)
