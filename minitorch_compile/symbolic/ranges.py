@@ -16,11 +16,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 from minitorch_compile.symbolic.expression import Atom, Expression, FloorDivision, Symbol, as_expression, parts_of
 
 Bound = int | float  # a whole number, or infinity
+FEW_DIVISIONS = 2
 
 
 class Range(NamedTuple):
@@ -42,13 +44,34 @@ def range_of(expression: Expression, known: Mapping[Atom, Range]) -> Range:
     return _range_of(expression, known, {})
 
 
-def _range_of(expression: Expression, known: Mapping[Atom, Range], found_before: dict[Atom, Range]) -> Range:
-    """`found_before`: sizes of a deep network are divisions of divisions, each of which is asked for many times."""
-    found = _by_terms(expression, known, found_before)
-    for monomial, coefficient in expression.terms:
-        if len(monomial) == 1 and isinstance(monomial[0][0], FloorDivision) and monomial[0][1] == 1:
-            found = found.within(_by_division(expression, monomial[0][0], coefficient, known, found_before))
-    return found
+Found = dict[Atom | Expression, Range]  # sizes of a deep network are divisions of divisions, asked for many times
+
+
+def _range_of(expression: Expression, known: Mapping[Atom, Range], found_before: Found) -> Range:
+    if expression not in found_before:
+        found = _by_terms(expression, known, found_before)
+        for division, coefficient in _divisions_of(expression):
+            found = found.within(_by_division(expression, division, coefficient, known, found_before))
+        found_before[expression] = found
+    return found_before[expression]
+
+
+def _divisions_of(expression: Expression) -> list[tuple[FloorDivision, int]]:
+    """The divisions among its terms, with their coefficients. Of many only the one that has the most others in it: each
+    order of several would be tried."""
+    found = [
+        (monomial[0][0], coefficient)
+        for monomial, coefficient in expression.terms
+        if len(monomial) == 1 and isinstance(monomial[0][0], FloorDivision) and monomial[0][1] == 1
+    ]
+    return found if len(found) <= FEW_DIVISIONS else [max(found, key=lambda term: _depth(term[0]))]
+
+
+@lru_cache(maxsize=4096)
+def _depth(atom: Atom) -> int:
+    """How many atoms lie in one another."""
+    inner = (_depth(a) for part in parts_of(atom) for monomial, _ in part.terms for a, _ in monomial)
+    return 1 + max(inner, default=0)
 
 
 def _by_division(
@@ -56,7 +79,7 @@ def _by_division(
     division: FloorDivision,
     coefficient: int,
     known: Mapping[Atom, Range],
-    found_before: dict[Atom, Range],
+    found_before: Found,
 ) -> Range:
     """With p - r for q * (p // q), r a remainder: then p can cancel with the rest, as in a//2 - a."""
     q = division.denominator.constant
@@ -68,7 +91,7 @@ def _by_division(
     return Range(-_floor(-(lower + min(ends)), q), _floor(upper + max(ends), q))
 
 
-def _by_terms(expression: Expression, known: Mapping[Atom, Range], found_before: dict[Atom, Range]) -> Range:
+def _by_terms(expression: Expression, known: Mapping[Atom, Range], found_before: Found) -> Range:
     total = Range(0, 0)
     for monomial, coefficient in expression.terms:
         product = Range(coefficient, coefficient)
@@ -79,7 +102,7 @@ def _by_terms(expression: Expression, known: Mapping[Atom, Range], found_before:
     return total
 
 
-def _atom_range(atom: Atom, known: Mapping[Atom, Range], found_before: dict[Atom, Range]) -> Range:
+def _atom_range(atom: Atom, known: Mapping[Atom, Range], found_before: Found) -> Range:
     if isinstance(atom, Symbol):
         return known[atom]
     if atom not in found_before:

@@ -103,3 +103,18 @@ def test_the_text_names_symbols_as_one_likes():
     names = {"a": "x.sizes[0]", "b": "y.sizes[1]"}
     expression = (symbol("a") * 2 - symbol("b")) // 3
     assert text_of(expression, lambda s: names[s.name]) == "(2*x.sizes[0] - y.sizes[1])//3"
+
+
+@pytest.mark.parametrize("depth", (1, 3, 7))
+def test_ranges_of_nested_divisions_hold_and_end(depth: int) -> None:
+    """Each order of taking sums of divisions apart would be tried, of seven levels for hours."""
+    s = symbol("s")
+    known = {Symbol("s"): Range(2, 40)}
+    nested, halved = s, s
+    for _ in range(depth):
+        nested, halved = (3 * nested - 1) // 2, (halved + 1) // 2 + halved // 3
+    for expression in (nested - s, nested * nested - nested - s, halved - s):
+        found = range_of(expression, known)
+        values = [expression.evaluate({Symbol("s"): size}) for size in range(2, 41)]
+        assert found.lower <= min(values) and max(values) <= found.upper
+    assert range_of(halved - s, known).upper <= 0
