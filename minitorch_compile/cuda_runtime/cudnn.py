@@ -196,13 +196,55 @@ def make(bindings: Any, describe: Callable[[], Any], unwanted: Sequence[Any], wh
     return graph
 
 
+class Execution:
+    """Runs a plan of a graph that was built, given the addresses by uid, a workspace and a handle: that of an index, or
+    the one that the graph has chosen.
+
+    cudnn-frontend 1.32 looks at each address in Python before it calls its own binding: that takes 48 of 61 us. So from
+    the second call on its binding is called here, by names that are not public; in a version without them as before.
+    """
+
+    def __init__(self, graph: Any, index: int | None = None) -> None:
+        self.graph, self.index = graph, index
+        self.quick: Callable[[dict[int, int], int, Any], None] | None = None
+
+    def __call__(self, memory: dict[int, int], workspace: int, handle: Any) -> None:
+        if self.quick is not None:
+            self.quick(memory, workspace, handle)
+            return
+        self.usual(memory, workspace, handle)
+        self.quick = self.bound() or self.usual
+
+    def usual(self, memory: dict[int, int], workspace: int, handle: Any) -> None:
+        if self.index is None:
+            self.graph.execute(memory, workspace, handle)
+        else:
+            self.graph.execute_plan_at_index(memory, workspace, self.index, handle)
+
+    def bound(self) -> Callable[[dict[int, int], int, Any], None] | None:
+        """The binding, of the graph's own choice if that is a plan of cuDNN's; None for one in Python, and where there
+        is no such name."""
+        graph = self.graph
+        run = getattr(getattr(graph, "_lowered_graph", None), "_execute_plan_at_index", None)
+        plan_at = getattr(graph, "_materialize_backend_plan", None)
+        if self.index is not None or run is None or plan_at is None or graph.selected_engine is not None:
+            return None
+        place = plan_at(graph._plan_index).cpp_index
+        if place is None:
+            return None
+
+        def call(memory: dict[int, int], workspace: int, handle: Any) -> None:
+            run(memory, workspace, place, handle.backend_handle, None, None, None)
+
+        return call
+
+
 class ConvolutionPlan:
     """A graph of cuDNN's with one node, and which of its algorithms is used. NoAlgorithmError if none can be."""
 
     def __init__(self, library: Cudnn, convolution: Convolution, switches: Switches, stream: StreamHandle) -> None:
         self.library, self.convolution = library, convolution
         self.order = ORDER[convolution.kind]
-        self.index: int | None = None  # of the algorithm; None: the first that could be built
         unwanted, notes = [], library.bindings.numerical_note
         if convolution.element == "float32":
             unwanted += [notes.DOWN_CONVERT_INPUTS] + ([] if switches.tf32 else [notes.TENSOR_CORE])
@@ -211,6 +253,7 @@ class ConvolutionPlan:
         what = f"this {convolution.kind} of a convolution in {convolution.element} with {switches}"
         self.graph = make(library.bindings, lambda: self.described(library.handle(stream)), unwanted, what)
         self.workspace = max(self.graph.get_workspace_size(), 1)
+        self.execute = Execution(self.graph)
 
     def described(self, handle: Any) -> Any:
         """The graph of the node."""
@@ -245,11 +288,7 @@ class ConvolutionPlan:
         library = self.library
         with library.turn:
             handle, workspace = library.handle(stream), library.workspaces.of(stream, self.workspace)
-            memory = dict(zip(self.order, addresses))
-            if self.index is None:
-                self.graph.execute(memory, workspace, handle)
-            else:
-                self.graph.execute_plan_at_index(memory, workspace, self.index, handle)
+            self.execute(dict(zip(self.order, addresses)), workspace, handle)
 
     def choose(self, addresses: Sequence[int], stream: StreamHandle, limit: int) -> None:
         """Runs the algorithms, which all have the same result, and keeps the quickest."""
@@ -264,7 +303,8 @@ class ConvolutionPlan:
             except (self.library.bindings.cudnnGraphNotSupportedError, RuntimeError, ValueError):
                 continue  # it was taken away, or couldn't be built
         if found:
-            _, self.index, self.workspace = min(found)
+            _, index, self.workspace = min(found)
+            self.execute = Execution(self.graph, index)
 
     def milliseconds(self, index: int, nbytes: int, addresses: Sequence[int], stream: StreamHandle) -> float:
         """How long an algorithm takes."""

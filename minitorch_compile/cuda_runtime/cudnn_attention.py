@@ -15,7 +15,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from minitorch_compile.cuda_runtime.cudnn import BYTES, Cudnn, Layout, NoAlgorithmError, PreparedCall, make, reach
+from minitorch_compile.cuda_runtime.cudnn import (
+    BYTES,
+    Cudnn,
+    Execution,
+    Layout,
+    NoAlgorithmError,
+    PreparedCall,
+    make,
+    reach,
+)
 from minitorch_compile.cuda_runtime.driver import StreamHandle
 
 ELEMENTS = {"float16": "HALF", "bfloat16": "BFLOAT16"}
@@ -121,6 +130,7 @@ class AttentionPlan:
         what = f"this attention{' backwards' if attention.backward else ''} in {attention.element}"
         self.graph = make(library.bindings, lambda: self.described(library.handle(stream), deterministic), (), what)
         self.workspace = max(self.graph.get_workspace_size(), 1)
+        self.execute = Execution(self.graph)
 
     def described(self, handle: Any, deterministic: bool) -> Any:
         """The graph of the node."""
@@ -154,4 +164,4 @@ class AttentionPlan:
         library = self.library
         with library.turn:
             handle, workspace = library.handle(stream), library.workspaces.of(stream, self.workspace)
-            self.graph.execute(dict(zip(self.order, addresses)), workspace, handle)
+            self.execute(dict(zip(self.order, addresses)), workspace, handle)

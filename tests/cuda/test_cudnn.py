@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 import minitorch_compile as torch
 from minitorch_compile.backends import cudnn
 from minitorch_compile.cuda.runtime import Runtime
+from minitorch_compile.cuda_runtime.cudnn import Execution
 from minitorch_compile.cuda_runtime.errors import CudaLibraryMissingError
 from minitorch_compile.cuda_runtime.fake_cudnn import FakeCudnn
 from minitorch_compile.cuda_runtime.fake_driver import FakeDriver
@@ -34,6 +36,31 @@ def library(gpus: Runtime) -> Iterator[FakeCudnn]:
     with cudnn.flags(enabled=True):  # whatever other tests have left
         yield library
     assert not gpus.kernels.reasons
+
+
+def test_the_binding_is_called_itself_from_the_second_call_on() -> None:
+    """On a graph with the names that cudnn-frontend 1.32 has."""
+    ran: list[Any] = []
+    graph: Any = SimpleNamespace(
+        execute=lambda *what: ran.append(("public", *what)),
+        execute_plan_at_index=lambda *what: ran.append(("at index", *what)),
+        selected_engine=None,
+        _plan_index=2,
+        _materialize_backend_plan=lambda index: SimpleNamespace(cpp_index=index + 5),
+        _lowered_graph=SimpleNamespace(_execute_plan_at_index=lambda *what: ran.append(("binding", *what))),
+    )
+    handle, memory = SimpleNamespace(backend_handle=99), {1: 16}
+    for execution in (Execution(graph), Execution(graph, 3)):
+        for _ in range(2):
+            execution(memory, 32, handle)
+    usual = ("at index", memory, 32, 3, handle)
+    assert ran == [("public", memory, 32, handle), ("binding", memory, 32, 7, 99, None, None, None), usual, usual]
+    graph.selected_engine = object()
+    ran.clear()
+    execution = Execution(graph)
+    for _ in range(2):
+        execution(memory, 32, handle)
+    assert [name for name, *_ in ran] == ["public", "public"]
 
 
 @pytest.mark.parametrize("name", CONVOLUTIONS)
