@@ -2,8 +2,9 @@
 
 What follows a product is loops like any other. Some of them cuBLASLt has as an *epilogue*: a kernel less, and a result
 that isn't written, read and written again. Which loops these are is said by programs (`PROGRAMS`), lowered as a user's
-are; a loop in a graph is one of them if it is written the same (`product_epilogue.py`). Of gelu only the form with tanh
-is among them; the other is a kernel of ours, which follows. In between cuBLASLt rounds nothing to floats of two bytes.
+are; a loop in a graph is one of them if it is written the same (`product_epilogue.py`). First the bias is taken in,
+whose sum is a loop of its own (`sum_rule`), then what alone reads the sum. Of gelu only the form with tanh is among
+them; behind the other, and all else, the sum is there. cuBLASLt rounds once, at the end.
 
 >>> from minitorch_compile.inductor.ir.loops import Loop
 >>> from minitorch_compile.tensor.numerics.dtype import float32
@@ -32,8 +33,10 @@ from minitorch_compile.inductor.device_calls.product_epilogue import WrittenEpil
 from minitorch_compile.inductor.ir.buffer import Buffer
 from minitorch_compile.inductor.ir.dependencies import buffers_read
 from minitorch_compile.inductor.ir.extern_call import ExternCall, whole
-from minitorch_compile.inductor.ir.loops import Loop, LoopGraph
+from minitorch_compile.inductor.ir.loops import Loop, LoopGraph, TensorBox
 from minitorch_compile.inductor.lowering import lower
+from minitorch_compile.inductor.lowering.graph_lowering import GraphLowering
+from minitorch_compile.inductor.lowering.table import ADAPTERS, table
 from minitorch_compile.inductor.schedule.group import Group
 from minitorch_compile.prims import decompose
 from minitorch_compile.tensor import no_grad, ops
@@ -46,17 +49,24 @@ ELEMENTS = (bfloat16, float16, float32)
 STEP = 8  # elements, of which a row of the result is a multiple: cuBLASLt then has its usual algorithms
 SIZES = 16, 32  # of the programs
 
-# By cuBLASLt's names: of a product and a bias.
-PROGRAMS: Mapping[str, Callable[[Any, Any], Any]] = {
+# By cuBLASLt's names: of a product, or of one with its bias.
+PROGRAMS: Mapping[str, Callable[..., Any]] = {
     "BIAS": lambda product, bias: product + bias,
-    "RELU_BIAS": lambda product, bias: ops.relu(product + bias),
-    "GELU_BIAS": lambda product, bias: ops.gelu(product + bias, "tanh"),
+    "RELU_BIAS": lambda total: ops.relu(total),
+    "GELU_BIAS": lambda total: ops.gelu(total, "tanh"),
 }
 Key = tuple[str, tuple[Any, ...]]  # what a loop does: its text, and the numbers in it
 
 
 def with_library_epilogues(graph: LoopGraph) -> LoopGraph:
-    """The graph with each product and the loop that alone reads it as one call, if cuBLASLt computes both."""
+    """The graph with each product and the loop that alone reads it as one call, if cuBLASLt computes both; and then
+    with the next loop, in the same way."""
+    for _ in range(2):
+        graph = _with_one_loop_more(graph)
+    return graph
+
+
+def _with_one_loop_more(graph: LoopGraph) -> LoopGraph:
     readers: dict[Buffer, list[Any]] = {}
     for operation in graph.operations:
         for buffer in set(buffers_read(operation)):
@@ -78,23 +88,40 @@ def with_library_epilogues(graph: LoopGraph) -> LoopGraph:
 
 def _can_be_first(call: ExternCall) -> bool:
     product = call.outputs[0]
-    return call.kernel == "mm" and product.dtype in ELEMENTS and product.sizes[1] % STEP == 0 and 0 not in product.sizes
+    if call.kernel not in ("mm", CALL) or call.parameters not in ((), ("BIAS",)):
+        return False
+    return product.dtype in ELEMENTS and product.sizes[-1] % STEP == 0 and 0 not in product.sizes
 
 
 def merge(call: ExternCall, loop: Loop) -> ExternCall | None:
     """A product and the loop that reads it as one call; None if cuBLASLt has no such epilogue."""
     (product,) = call.outputs
     others = [buffer for buffer in dict.fromkeys(buffers_read(loop)) if buffer is not product]
-    if len(others) != 1 or others[0].dtype is not product.dtype or loop.buffer.dtype is not product.dtype:
+    if len(others) != (call.kernel == "mm") or {buffer.dtype for buffer in (*others, loop.buffer)} != {product.dtype}:
         return None
     written = _written(loop, product)
-    columns = product.sizes[1]
-    if written is None or written.sizes != [columns] or others[0].length != columns:
+    if written is None or written.sizes != [product.sizes[-1]] * len(others):
         return None
     name = known_epilogues(product.dtype).get(_key(written))
-    if name is None:
+    if name is None or any(bias.length != product.sizes[-1] for bias in others):
         return None
-    return ExternCall(CALL, [*call.inputs, whole(others[0])], [loop.buffer], (name,), call.origin)
+    return ExternCall(CALL, [*call.inputs, *map(whole, others)], [loop.buffer], (name,), call.origin)
+
+
+def sum_rule(graph: GraphLowering, a: TensorBox, b: TensorBox) -> TensorBox | None:
+    """The sum of a product and a row, stored, so that it is a loop of its own. (If cuBLASLt doesn't take it in, it is
+    fused with whoever reads it, as before.) None for another sum."""
+    products = {call.outputs[0] for call in graph.operations if isinstance(call, ExternCall) and call.kernel == "mm"}
+    for product, row in ((a, b), (b, a)):
+        base = row.view_of
+        if product.buffer in products and base is not None and base.buffer is not None:
+            if base.sizes == product.sizes[1:] and row.sizes == product.sizes and product.dtype in ELEMENTS:
+                adapt = ADAPTERS.get(product.dtype)
+                rule = adapt("add", table["add"], [product.dtype]) if adapt else table["add"]
+                total: TensorBox = rule(graph, a, b)
+                graph.realize(total)
+                return total
+    return None
 
 
 @cache
@@ -105,13 +132,14 @@ def known_epilogues(element: dtype) -> Mapping[Key, str]:
         graph = _lowered(program, element)
         (loop,), product = graph.operations, graph.inputs[0]
         written = _written(loop, product) if isinstance(loop, Loop) else None
-        assert written is not None and written.sizes == [SIZES[1]], "each is one loop behind a product"
+        assert written is not None, "each is one loop behind a product"
         found[_key(written)] = name
     return found
 
 
-def _lowered(program: Callable[[Any, Any], Any], element: dtype) -> LoopGraph:
-    stand_ins = [empty_fake(sizes, None, element) for sizes in (SIZES, SIZES[1:])]
+def _lowered(program: Callable[..., Any], element: dtype) -> LoopGraph:
+    count = program.__code__.co_argcount
+    stand_ins = [empty_fake(sizes, None, element) for sizes in (SIZES, SIZES[1:])][:count]
     with no_grad(), CPU:
         return lower(decompose(trace(lambda *x: (program(*x),), stand_ins)))
 

@@ -15,7 +15,7 @@ from minitorch_compile.inductor.device_calls.convolution_rules import convolutio
 from minitorch_compile.inductor.device_calls.cudnn_rules import cudnn_rules
 from minitorch_compile.inductor.device_calls.extern_launches import reach
 from minitorch_compile.inductor.device_calls.libraries import Libraries
-from minitorch_compile.inductor.device_calls.library_epilogues import with_library_epilogues
+from minitorch_compile.inductor.device_calls.library_epilogues import sum_rule, with_library_epilogues
 from minitorch_compile.inductor.device_calls.one_op_graph import NoKernelError
 from minitorch_compile.inductor.device_calls.product_launches import LINE_STEP, layout
 from minitorch_compile.inductor.device_calls.solver_rules import solver_rules
@@ -40,6 +40,7 @@ def library_rules(libraries: Libraries, in_graphs: bool = False) -> Mapping[str,
     products = (prims.mm, prims.bmm)
     if libraries.products is not None:
         rules.update({prim.name: product_rule(prim) for prim in products})
+        rules["add"] = sum_rule
     elif libraries.has_tensor_cores:
         rules.update({prim.name: tensor_core_rule(prim) for prim in products})
     rules.update({prim.name: transform_rule(prim, libraries) for prim in TRANSFORMS})
