@@ -2,6 +2,7 @@
 
     TORCH_PYTHON=/path/to/python python -m benchmarks.peers
     python -m benchmarks.peers --only softmax training --threads 2 --caches build/peers --json build/peers.json
+    python -m benchmarks.peers --device cuda
 
 TORCH_PYTHON is a Python that has PyTorch, and NumPy; its compiler needs a C++ compiler.
 """
@@ -16,7 +17,7 @@ import sys
 from pathlib import Path
 
 from benchmarks.peers import programs
-from benchmarks.peers.measure import Measurement, Settings, measure
+from benchmarks.peers.measure import Measurement, Settings, measure, measure_on_device
 from benchmarks.peers.row import ROWS, Row
 from benchmarks.peers.table import header, line, summary
 from minitorch_compile import as_torch
@@ -25,6 +26,7 @@ from minitorch_compile import as_torch
 def parsed(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="benchmarks.peers", description="Side by side with torch.compile.")
     parser.add_argument("--only", nargs="*", default=[], help="rows whose name or category holds one of these")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="where the tensors are")
     parser.add_argument("--threads", type=int, default=1, help="threads that each library may use")
     parser.add_argument("--rounds", type=int, default=9, help="turns; the table has medians")
     parser.add_argument("--seconds", type=float, default=0.02, help="how long each turn is, about")
@@ -53,13 +55,15 @@ def main(arguments: list[str]) -> int:
     if not shutil.which(theirs):
         print("bench-peers needs PyTorch: set TORCH_PYTHON to a Python that has it", file=sys.stderr)
         return 2
-    shared = {name: getattr(options, name) for name in ("threads", "rounds", "seconds", "clock", "memory")}
+    shared = {name: getattr(options, name) for name in ("threads", "rounds", "seconds", "clock", "memory", "device")}
     settings = Settings(theirs, folder=options.caches and str(Path(options.caches).resolve()), **shared)
     print(header(options.memory))
     measured: list[Measurement] = []
-    for row in rows:
-        measured.append(measure(row.name, row.category, settings))
-        print(line(measured[-1], options.memory), flush=True)
+    named = [(row.name, row.category) for row in rows]
+    on_cpu = (measure(name, category, settings) for name, category in named)
+    for each in on_cpu if options.device == "cpu" else measure_on_device(named, settings):
+        measured.append(each)
+        print(line(each, options.memory), flush=True)
     print("\n" + summary(measured))
     if options.json:
         Path(options.json).write_text(json.dumps([m.as_dict() for m in measured], indent=1), encoding="utf-8")

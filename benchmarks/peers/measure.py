@@ -2,6 +2,9 @@
 
 Each library has a cache folder of its own, empty at first. A first process compiles the row; a second one compiles it
 again with the folder as the first left it, and is the one that is timed.
+
+On a GPU two processes take turns over all rows, since a process takes long to begin there; both make their first calls
+at the same time.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,7 +30,7 @@ TOLERANCE = 1e-3  # of the norm of a result, between any two ways of computing i
 
 @dataclass(frozen=True)
 class Settings:
-    """How to measure. `folder` keeps the caches from run to run, so first calls are not measured then."""
+    """How to measure, and where. `folder` keeps the caches from run to run, so first calls are not measured then."""
 
     theirs: str
     threads: int = 1
@@ -36,6 +39,7 @@ class Settings:
     clock: str = "wall"
     folder: str = ""
     memory: bool = False
+    device: str = "cpu"
 
 
 @dataclass
@@ -70,7 +74,7 @@ class Worker:
     def __init__(self, library: str, row: str, settings: Settings, cache: Path) -> None:
         self.library = library
         python = settings.theirs if library == THEIRS else sys.executable
-        command = [python, "-m", "benchmarks.peers.worker", library, row, str(settings.threads)]
+        command = [python, "-m", "benchmarks.peers.worker", library, row, str(settings.threads), settings.device]
         environment = {**os.environ, **variables(settings.threads, cache)}
         self.errors = tempfile.TemporaryFile("w+")  # noqa: SIM115 (open as long as the process runs)
         pipe = subprocess.PIPE
@@ -80,10 +84,14 @@ class Worker:
         self.answer()
 
     def ask(self, *request: Any) -> Any:
+        self.send(*request)
+        return json.loads(self.answer())
+
+    def send(self, *request: Any) -> None:
+        """A request whose answer is read later."""
         assert self.process.stdin is not None
         self.process.stdin.write(json.dumps(request) + "\n")
         self.process.stdin.flush()
-        return json.loads(self.answer())
 
     def answer(self) -> str:
         assert self.process.stdout is not None
@@ -115,7 +123,11 @@ def measure(row: str, category: str, settings: Settings) -> Measurement:
             if not settings.folder:
                 for library in (OURS, THEIRS):
                     result.cold[library] = first_compiled_call(library, row, settings, cache)
-            take_turns(result, settings, cache, Path(own))
+            workers = begin(row, settings, cache)
+            try:
+                take_turns(result, workers, settings, Path(own))
+            finally:
+                end(workers)
             if settings.memory:
                 measure_memory(result, settings, cache)
         except (ChildProcessError, ArithmeticError) as error:
@@ -131,27 +143,66 @@ def first_compiled_call(library: str, row: str, settings: Settings, cache: Path)
         worker.close()
 
 
-def take_turns(result: Measurement, settings: Settings, cache: Path, outputs: Path) -> None:
+Workers = Mapping[str, Worker]
+
+
+def begin(row: str, settings: Settings, cache: Path) -> Workers:
+    return {library: Worker(library, row, settings, cache) for library in (OURS, THEIRS)}
+
+
+def end(workers: Workers) -> None:
+    for worker in workers.values():
+        worker.close()
+
+
+def measure_on_device(rows: Sequence[tuple[str, str]], settings: Settings) -> Iterator[Measurement]:
+    """Measures rows, each a name and its category, by one pair of processes; by a new one after a process has ended."""
+    with tempfile.TemporaryDirectory(prefix="peers-") as own:
+        cache, workers = Path(settings.folder or own), {}
+        for row, category in rows:
+            result = Measurement(row, category)
+            try:
+                workers = workers or begin(row, settings, cache)
+                for worker in workers.values():
+                    worker.ask("open", row)
+                take_turns(result, workers, settings, Path(own))
+                result.cold, result.warm = result.warm, {}
+            except ArithmeticError as error:
+                result.problem = str(error)
+            except ChildProcessError as error:
+                result.problem = str(error)
+                end(workers)
+                workers = {}
+            yield result
+        end(workers)
+
+
+def take_turns(result: Measurement, workers: Workers, settings: Settings, outputs: Path) -> None:
     """Fills in `warm` and `calls`. ArithmeticError if the results differ."""
-    workers = {library: Worker(library, result.row, settings, cache) for library in (OURS, THEIRS)}
-    try:
-        files = {}
-        for library, way in WAYS:
-            files[library, way] = str(outputs / f"{library} {way}.npz")
-            seconds = workers[library].ask("first", way, files[library, way])
+    files = {(library, way): str(outputs / f"{library} {way}.npz") for library, way in WAYS}
+    for way in ("eager", "compiled"):
+        for library, seconds in first_calls(way, workers, files, settings).items():
             if way == "compiled":
                 result.warm[library] = seconds
-        compare(files)
-        counts = {key: max(1, int(settings.seconds / workers[key[0]].ask("estimate", key[1]))) for key in WAYS}
-        times: dict[tuple[str, str], list[float]] = {key: [] for key in WAYS}
-        for _ in range(settings.rounds):
-            for library, way in WAYS:
-                time.sleep(0.002)  # until the threads of the other process have stopped waiting
-                times[library, way].append(workers[library].ask("time", way, counts[library, way], settings.clock))
-        result.calls = {" ".join(key): statistics.median(column) for key, column in times.items()}
-    finally:
-        for worker in workers.values():
-            worker.close()
+    compare(files)
+    counts = {key: max(1, int(settings.seconds / workers[key[0]].ask("estimate", key[1]))) for key in WAYS}
+    times: dict[tuple[str, str], list[float]] = {key: [] for key in WAYS}
+    for _ in range(settings.rounds):
+        for library, way in WAYS:
+            time.sleep(0.002)  # until the threads of the other process have stopped waiting
+            times[library, way].append(workers[library].ask("time", way, counts[library, way], settings.clock))
+    result.calls = {" ".join(key): statistics.median(column) for key, column in times.items()}
+
+
+def first_calls(
+    way: str, workers: Workers, files: Mapping[tuple[str, str], str], settings: Settings
+) -> dict[str, float]:
+    """Seconds of each library's first call: one after the other, or together where the processors are many."""
+    if settings.device == "cpu":
+        return {library: worker.ask("first", way, files[library, way]) for library, worker in workers.items()}
+    for library, worker in workers.items():
+        worker.send("first", way, files[library, way])
+    return {library: json.loads(worker.answer()) for library, worker in workers.items()}
 
 
 def compare(files: Mapping[tuple[str, str], str]) -> None:

@@ -1,6 +1,6 @@
 """A process that runs one row on one library, whenever it is asked to.
 
-    python -m benchmarks.peers.worker minitorch_compile "softmax small" 2      reads requests, one JSON a line
+    python -m benchmarks.peers.worker minitorch_compile "softmax small" 2 cpu      reads requests, one JSON a line
 
 Two libraries in one process would slow each other down, since the threads of each wait for work by spinning. A request
 is `[name, argument, ...]`, the name that of a method of `Server`; the answer is one JSON line.
@@ -14,6 +14,7 @@ import importlib
 import json
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -26,19 +27,33 @@ CLOCKS = {"wall": time.perf_counter, "processor": time.process_time}
 
 
 class Server:
-    """The steps of one row, made when first asked for."""
+    """The steps of one row at a time, made when first asked for, on a device."""
 
-    def __init__(self, library: str, row: str, threads: int) -> None:
+    def __init__(self, library: str, row: str, threads: int, device: str) -> None:
         self.torch = import_torch(library)
         self.torch.set_num_threads(threads)
+        self.device = device
+        self.open(row)
+
+    def open(self, row: str) -> None:
+        """Another row."""
+        self.torch.compiler.reset()
         self.row = ROWS[row]
         self.steps: dict[str, Step] = {}
 
+    def wait(self) -> None:
+        """Until the device has done all that it was given."""
+        if self.device != "cpu":
+            self.torch.cuda.synchronize()
+
     def first(self, way: str, file: str) -> float:
         """Seconds of the first call, "eager" or "compiled"; its results go into a file."""
-        step = self.row.step(self.torch, self.torch.compile if way == "compiled" else lambda function: function)
+        with nullcontext() if self.device == "cpu" else self.torch.device(self.device):
+            step = self.row.step(self.torch, self.torch.compile if way == "compiled" else lambda function: function)
+        self.wait()
         start = time.perf_counter()
         result = step()
+        self.wait()
         seconds = time.perf_counter() - start
         self.steps[way] = step
         np.savez(file, *map(array_of, flatten(result)))
@@ -48,16 +63,19 @@ class Server:
         """Seconds a call, after one that isn't counted."""
         step, now = self.steps[way], CLOCKS[clock]
         step()
+        self.wait()
         start = now()
         for _ in range(calls):
             step()
+        self.wait()
         return (now() - start) / calls
 
     def estimate(self, way: str) -> float:
         """Seconds of a call, roughly; the calls before it let a compiler finish what it left for later."""
         for _ in range(3):
             self.steps[way]()
-        return seconds_of(self.steps[way], 1)
+        self.wait()
+        return seconds_of(lambda: (self.steps[way](), self.wait()), 1)
 
     def peak(self, way: str) -> int:
         """Bytes resident at most while stepping, above those before anything was built."""
@@ -92,7 +110,7 @@ def flatten(value: Any) -> list[Any]:
 
 
 def array_of(tensor: Any) -> np.ndarray:
-    return tensor.detach().numpy()
+    return tensor.detach().cpu().numpy()
 
 
 def resident(field: str) -> int:
@@ -102,9 +120,9 @@ def resident(field: str) -> int:
     return int(line.split()[1]) * 1024
 
 
-def serve(library: str, row: str, threads: str) -> None:
+def serve(library: str, row: str, threads: str, device: str) -> None:
     answers, sys.stdout = sys.stdout, sys.stderr  # a library may print
-    server = Server(library, row, int(threads))
+    server = Server(library, row, int(threads), device)
     print("ready", file=answers, flush=True)
     for line in sys.stdin:
         name, *arguments = json.loads(line)

@@ -200,6 +200,13 @@ REFUSED = {
     "two dimensions for a mean": (lambda: F.avg_pool2d(X[0, 0], 2), IndexError, "Expected 3D or 4D"),
     "four for one": (lambda: F.avg_pool1d(X, 2), RuntimeError, "Expected 2D or 3D"),
     "bools": (lambda: F.max_pool2d(X.bool(), 2), NotImplementedError, "not implemented for 'Bool'"),
+    "complex means": (lambda: F.avg_pool2d(X * 1j, 2), NotImplementedError, '"avg_pool2d" not implemented for'),
+    "complex maxima": (lambda: F.max_pool2d(X * 1j, 2), NotImplementedError, '"max_pool2d" not implemented for'),
+    "parts' complex means": (
+        lambda: F.adaptive_avg_pool2d(X * 1j, (3, 2)),
+        NotImplementedError,
+        '"adaptive_avg_pool2d" not implemented for',
+    ),
     "a fraction": (lambda: F.avg_pool2d(X, 2.0), TypeError, "'kernel_size' must be an int"),
     "division by 0": (lambda: F.avg_pool2d(X, 2, divisor_override=0), RuntimeError, "divisor must be not zero"),
     "a negative output": (lambda: F.adaptive_avg_pool2d(X, (-1, 2)), RuntimeError, "greater than or equal to 0"),

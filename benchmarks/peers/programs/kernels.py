@@ -96,7 +96,7 @@ def embedding_backward(words: int, width: int, places: int) -> Kernel:
     inputs = normal(places, width), integers(words, places)
 
     def function(grad: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
-        return torch.zeros(words, width).index_add(0, index, grad)
+        return torch.zeros(words, width, device=grad.device).index_add(0, index, grad)
 
     return Kernel(function, inputs)
 

@@ -37,7 +37,7 @@ class Bert(nn.Module):
         self.head = nn.Linear(width, words)
 
     def forward(self, words: torch.Tensor, parts: torch.Tensor) -> torch.Tensor:
-        x = self.words(words) + self.places(torch.arange(words.shape[1])) + self.parts(parts)
+        x = self.words(words) + self.places(torch.arange(words.shape[1], device=words.device)) + self.parts(parts)
         return self.head(self.transform(self.blocks(self.norm(x))))
 
 
@@ -60,7 +60,7 @@ class LSTM(nn.Module):
 
     def forward(self, words: torch.Tensor) -> torch.Tensor:
         gates_of_inputs = self.input(self.words(words))
-        state = cell = torch.zeros(words.shape[0], self.width)
+        state = cell = torch.zeros(words.shape[0], self.width, device=words.device)
         outputs = []
         for gates_of_input in gates_of_inputs.unbind(1):
             enter, forget, new, leave = (gates_of_input + self.hidden(state)).chunk(4, 1)

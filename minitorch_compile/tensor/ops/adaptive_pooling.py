@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.tensor.dispatch.accelerators import moved
+from minitorch_compile.tensor.dispatch.complex_support import unsupported
 from minitorch_compile.tensor.dispatch.declare import composite
 from minitorch_compile.tensor.dispatch.dispatch import converted_by_modes
 from minitorch_compile.tensor.dispatch.op import Array, Tensor
@@ -70,6 +71,8 @@ def _averaged(name: str, ndim: int, input: Any, output_size: Any) -> Any:
         result = mean(x, tuple(range(2, 2 + ndim)), True)
     elif x.dtype.category < FLOATING:
         raise NotImplementedError(f"{name}: not implemented for {x.dtype}; convert the input with .float()")
+    elif x.dtype.is_complex:
+        raise unsupported(name, x.dtype)
     elif all(o and n % o == 0 for o, n in zip(out, sizes, strict=True)):
         kernel = tuple(n // o for n, o in zip(sizes, out, strict=True))
         result = avg_pool(x, kernel, kernel, (0,) * ndim, False, True, None)

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from minitorch_compile.tensor.dispatch.complex_support import refuse_complex
 from minitorch_compile.tensor.dispatch.declare import composite, kernel_op
 from minitorch_compile.tensor.dispatch.op import Array, Tensor
 from minitorch_compile.tensor.memory.memory_format import strides_in, suggested_format
@@ -125,6 +126,7 @@ def _avg_pool_rule(
     divisor_override: int | None,
 ) -> TensorBase:
     name = f"avg_pool{len(kernel_size)}d"
+    refuse_complex(name, input.dtype)
     if input.dtype is bool_:
         raise NotImplementedError(f"{name}: not implemented for 'Bool'; convert the input with .float()")
     out = output_sizes(input.sizes[2:], kernel_size, stride, padding, (1,) * len(kernel_size), ceil_mode)

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from minitorch_compile.tensor.dispatch.complex_support import refuse_complex
 from minitorch_compile.tensor.dispatch.declare import composite, kernel_op
 from minitorch_compile.tensor.dispatch.op import Array, Tensor
 from minitorch_compile.tensor.memory.memory_format import strides_in, suggested_format
@@ -112,6 +113,7 @@ def _max_pool_rule(
     input: TensorBase, kernel_size: Ints, stride: Ints, padding: Ints, dilation: Ints, ceil_mode: bool
 ) -> tuple[Any, Any]:
     name = f"max_pool{len(kernel_size)}d"
+    refuse_complex(name, input.dtype)
     if input.dtype is bool_:
         raise NotImplementedError(f"{name}: not implemented for 'Bool'; convert the input with .float()")
     out = output_sizes(input.sizes[2:], kernel_size, stride, padding, dilation, ceil_mode)

@@ -70,7 +70,7 @@ class DeviceGrower(Grower):
     """Grows a program that is compiled for a GPU."""
 
     sizes, elements, most_elements, largest_value = SIZES, ELEMENTS, 5000, 400.0
-    lengths, likely = (1, 2, 2, 2, 3, 3, 4), (2, 4, 8, 2, 1)
+    lengths, likely = (1, 1, 2, 2, 2, 3, 4), (2, 4, 8, 2, 1)
     unary_lines = (*LINES, *LINES, *(line for line in UNARY if "dropout" not in line and "rand" not in line))
 
     def run(self, line: str) -> None:

@@ -231,7 +231,9 @@ FLOATS = {torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.com
 
 
 def _array(x: Any) -> np.ndarray:
+    """Its elements in the widest dtype of their kind; truth values as numbers, which can be subtracted."""
     wide = torch.complex128 if x.is_complex() else torch.float64 if x.dtype in FLOATS else x.dtype
+    wide = torch.int8 if wide is torch.bool else wide
     return np.asarray(x.detach().cpu().to(wide).numpy())
 
 
