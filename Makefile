@@ -7,7 +7,7 @@ GRAPHS ?= --count 20000 --kernels python
 COMPILED_GRAPHS ?= --count 600 --seed 100000
 DEVICE_GRAPHS ?= --count 1000
 .DEFAULT_GOAL := help
-.PHONY: help setup lab work tour test test-all coverage lint bench bench-peers fuzz processors partitions grade progress mini-test browser course course-check lock test-pythons clean distclean
+.PHONY: help setup lab work tour test test-all coverage lint bench bench-peers fuzz processors partitions grade progress mini-test browser viewer-check course course-check lock test-pythons clean distclean
 
 help:  ## this list
 	@echo "minitorch_compile: rebuild the PyTorch 2 compile stack, one readable floor at a time"
@@ -86,6 +86,9 @@ course-check: setup  ## run all lessons, all solutions and mini after each lesso
 
 browser: setup  ## open lesson 00 in a headless Chromium, run all cells, keep a picture in build/
 	@$(PY) tools/browser_check.py
+
+viewer-check: setup  ## drive the page of inspect(...).save() with real clicks in a headless Chromium, on a CNN and a GPT
+	@$(PY) tools/viewer_check.py
 
 test-pythons: setup  ## the tests under every Python from 3.11 to 3.14 found here
 	@$(PY) tools/all_pythons.py

@@ -116,6 +116,47 @@ class Chromium:
                 raise BrowserError(f"after {seconds:.0f} s the page still shows no {what}")
             time.sleep(0.3)
 
+    # --- what a hand does ---------------------------------------------------------------------------------------------
+
+    def place_of(self, element: str) -> tuple[float, float]:
+        """The middle of what a JavaScript expression names. BrowserError if that is not to be seen."""
+        box = self.evaluate(
+            f"(e => e && (({{x, y, width, height}}) => [x, y, width, height])(e.getBoundingClientRect()))({element})"
+        )
+        if not box or not (box[2] and box[3]):
+            raise BrowserError(f"not to be seen: {element}")
+        return box[0] + box[2] / 2, box[1] + box[3] / 2
+
+    def mouse(self, kind: str, x: float, y: float, **more: Any) -> None:
+        self.command("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)
+
+    def click(self, element: str) -> None:
+        """Points at an element and clicks."""
+        x, y = self.place_of(element)
+        self.mouse("mouseMoved", x, y)
+        self.mouse("mousePressed", x, y, button="left", clickCount=1)
+        self.mouse("mouseReleased", x, y, button="left", clickCount=1)
+
+    def drag(self, element: str, right: float, down: float) -> None:
+        """Presses on the middle of an element, moves by so much, and lets go."""
+        x, y = self.place_of(element)
+        self.mouse("mousePressed", x, y, button="left", clickCount=1)
+        for part in (0.25, 0.5, 1.0):
+            self.mouse("mouseMoved", x + part * right, y + part * down, button="left", buttons=1)
+        self.mouse("mouseReleased", x + right, y + down, button="left", clickCount=1)
+
+    def wheel(self, element: str, by: float) -> None:
+        x, y = self.place_of(element)
+        self.mouse("mouseWheel", x, y, deltaX=0, deltaY=by)
+
+    def type(self, text: str) -> None:
+        """Into what has the focus."""
+        self.command("Input.insertText", text=text)
+
+    def press(self, key: str, code: int) -> None:
+        for kind in ("rawKeyDown", "keyUp"):
+            self.command("Input.dispatchKeyEvent", type=kind, key=key, windowsVirtualKeyCode=code)
+
     def screenshot(self) -> bytes:
         """The visible part of the page as a PNG file's bytes."""
         return base64.b64decode(self.command("Page.captureScreenshot", format="png")["data"])

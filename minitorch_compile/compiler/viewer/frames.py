@@ -10,7 +10,7 @@ line, and these, if need be, into equal parts.
 layer0 40 True ['a', 'b']
 layer1 40 True ['a', 'b']
 
-Of the frames of a large picture, those are open at the beginning that leave at most 60 boxes to be seen.
+Of the frames of a large picture, those are open at the beginning that leave few boxes to be seen.
 """
 
 from __future__ import annotations
@@ -21,10 +21,12 @@ from dataclasses import dataclass, field
 
 from minitorch_compile.compiler.viewer.report import Item, Stage
 
-MOST = 60  # boxes that are seen at once
+MOST = 60  # members of a frame
+MOST_SEEN = 24  # boxes of a large picture that are seen at the beginning
 MANY_INPUTS = 12  # that no frame has
 FEW_PARTS = 12  # into which a level without any structure is cut
 INPUTS = ("input", "parameter")
+ALL_INPUTS = "inputs"
 
 
 @dataclass(eq=False)
@@ -51,8 +53,8 @@ class Frame:
 def frames_of(stage: Stage) -> Frame:
     """The outermost frame, which stands for the whole picture."""
     paths = _paths(stage)
-    few = len(stage.items) <= MOST
-    root = _by_module("", list(enumerate(path[:1] if few else path for path in paths)), 0)
+    few = len(stage.items) <= MOST  # a small picture has the innermost frames only
+    root = _by_module("", list(enumerate(path[-1:] if few else path for path in paths)), 0)
     root = _with_parts(root, stage.items)
     _open(root)
     return root
@@ -71,7 +73,7 @@ def _paths(stage: Stage) -> list[tuple[str, ...]]:
     alone = [n for n, item in enumerate(stage.items) if item.kind in INPUTS and not paths[n]]
     if len(alone) > MANY_INPUTS and len(stage.items) > MOST:
         for number in alone:
-            paths[number] = ("inputs",)
+            paths[number] = (ALL_INPUTS,)
     return paths
 
 
@@ -140,12 +142,13 @@ def _name(group: Sequence[int | Frame], items: Sequence[Item]) -> str:
 
 
 def _open(root: Frame) -> None:
-    """Opens frames from the outside in, as long as no more than MOST boxes are seen."""
+    """Opens frames from the outside in, as long as few boxes are seen: all, if there are no more than MOST."""
     root.is_open = True
+    most = MOST if len(root.everything) <= MOST else MOST_SEEN
     seen, waiting = len(root.members), deque(root.inner)
     while waiting:
         frame = waiting.popleft()
-        if seen + len(frame.members) - 1 <= MOST:
+        if seen + len(frame.members) - 1 <= most and frame.label != ALL_INPUTS:
             frame.is_open = True
             seen += len(frame.members) - 1
             waiting.extend(frame.inner)

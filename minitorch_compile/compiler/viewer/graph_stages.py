@@ -62,12 +62,10 @@ def frames_of(node: Node, both: bool) -> Iterator[str]:
 
 
 def origins_of(node: Node, prefix: str = "", before: str = "") -> Origins:
-    """What a node was made for: its trail up to a stage, the instruction, the user's line."""
+    """What a node was made for: its trail up to a stage, and the user's line."""
     trail = dict.fromkeys(STAGES, node.name) if node.op == "placeholder" else {}  # an argument keeps its name
     trail |= trail_of(node)
     origins = {prefix + stage: [name] for stage, name in trail.items() if stage not in later_than(before)}
-    if "instruction" in node.meta:
-        origins[f"{prefix}code"] = [f"i{node.meta['instruction']}"]
     if node.meta.get("stack"):
         origins["lines"] = [line_name(node.meta["stack"])]
     return origins

@@ -22,6 +22,7 @@ from minitorch_compile.compiler.viewer.report import Item, Stage, merged
 from minitorch_compile.compiler.viewer.source_lines import source_items
 from minitorch_compile.fx import GraphModule
 from minitorch_compile.inductor.schedule.drawing import draw_schedule
+from minitorch_compile.inductor.schedule.schedule import ScheduleStep
 from minitorch_compile.inductor.schedule.text import describe_line
 
 
@@ -70,7 +71,7 @@ def loop_items(view: Lowered) -> Iterator[Item]:
 
 
 def schedule_items(view: Lowered, loops: str) -> Iterator[Item]:
-    """The boxes of the schedule's drawing, in frames that say what a kernel moves."""
+    """The boxes of the schedule's drawing, in frames that say what a kernel moves, in those of the modules."""
     drawing = draw_schedule(view.schedule)
     reads: dict[str, list[str]] = {}
     for arrow in drawing.arrows:
@@ -79,17 +80,24 @@ def schedule_items(view: Lowered, loops: str) -> Iterator[Item]:
         o.name: view.nodes_of(op) for step in view.schedule.steps for op in operations_of(step) for o in op.outputs
     }
     frames = {
-        box.id: f"{view.number}{cluster.label} moves {traffic:,} bytes"
-        for cluster, traffic in zip(drawing.clusters, view.file.traffic)
+        box.id: (*module_of(view, step), f"{view.number}{cluster.label} moves {traffic:,} bytes")
+        for step, cluster, traffic in zip(view.schedule.steps, drawing.clusters, view.file.traffic)
         for box in cluster.all_boxes()
     }
     for box in drawing.all_boxes():
         about = [view.inputs[box.id]] if box.id in view.inputs else nodes.get(box.id, [])
         item = Item(view.number + box.id, box.label, box.kind, box.detail, box.tooltip, view.place(about))
-        item.module = (frames[box.id],) if box.id in frames else ()
+        item.module = frames.get(box.id, ())
         item.reads = reads.get(box.id, [])
         item.origins = merged([view.origins(about), {loops: [item.name]}])
         yield item
+
+
+def module_of(view: Lowered, step: ScheduleStep) -> tuple[str, ...]:
+    """The module that a kernel finishes, as far as `blocks.3`: many a kernel begins in the one before."""
+    nodes = view.nodes_of_step(step)
+    path = view.nodes[nodes[-1]].meta.get("module", "") if nodes else ""
+    return tuple(filter(None, path.split(".")))[:2]
 
 
 def reasons(view: Lowered, key: Callable[[str], str]) -> Iterator[Item]:

@@ -137,6 +137,7 @@ def _plain(labels: tuple[str, ...], arrows: tuple[tuple[int, int], ...]) -> str 
     escaped = [label.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") for label in labels]
     lines = ["digraph {", "graph [nodesep=0.22 ranksep=0.32 pad=0.1];"]
     lines += ['node [shape=box height=0.32 width=0.4 margin="0.12,0.05" fontname=Helvetica fontsize=11];']
+    lines += ["edge [arrowsize=0.6];"]
     lines += [f'n{number} [label="{text}"];' for number, text in enumerate(escaped)]
     lines += [f"n{a} -> n{b};" for a, b in arrows]
     return render_plain("\n".join([*lines, "}"]))

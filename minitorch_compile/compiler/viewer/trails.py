@@ -7,9 +7,9 @@ the end every node of prims knows its op in the joint graph and its call in the 
 >>> seen = torch.compiler.inspect(lambda x: x.softmax(0), torch.ones(4))
 >>> for node in seen.prim_graph.graph.find_nodes(op="call_function")[:3]:
 ...     print(node.meta["trail"])
-{'graph': 'softmax', 'ops': 'softmax', 'prims': 'amax'}
-{'graph': 'softmax', 'ops': 'softmax', 'prims': 'reshape'}
-{'graph': 'softmax', 'ops': 'softmax', 'prims': 'broadcast_in_dim'}
+{'code': 'i5', 'graph': 'softmax', 'ops': 'softmax', 'prims': 'amax'}
+{'code': 'i5', 'graph': 'softmax', 'ops': 'softmax', 'prims': 'reshape'}
+{'code': 'i5', 'graph': 'softmax', 'ops': 'softmax', 'prims': 'broadcast_in_dim'}
 
 Without `inspect` no node has one, and nothing is spent on it.
 """
@@ -22,12 +22,14 @@ Trail = dict[str, str]  # stage -> name of the node there
 
 
 def mark(module: GraphModule, stage: str) -> GraphModule:
-    """Adds to the trail of each node that it passed through this stage, under its name there. Returns the module.
+    """Adds to the trail of each node that it passed through this stage, under its name there; to that of a captured one
+    the instruction that made it, too. Returns the module.
 
     An argument is made anew in each stage, under the name that it had before.
     """
     for node in module.graph.nodes:
-        node.meta["trail"] = {**trail_of(node), stage: node.name}
+        instruction = {"code": f"i{node.meta['instruction']}"} if "instruction" in node.meta else {}
+        node.meta["trail"] = {**instruction, **trail_of(node), stage: node.name}
     return module
 
 

@@ -22,18 +22,21 @@ for (const stage of STAGES) {
 }
 for (const item of ITEMS) for (const source of item.from) TO[source].push(item.number);
 
-// What belongs to an item in another stage: what it came from, what was made from it, or else what has the same
-// latest origin. A loop's line and a kernel's line have no link of their own, but both compute the same prim.
+const isOfNodes = (stage) => /^(\d+\.)?(graph|ops|prims|forward|backward)$/.test(stage.key);
+
+// What belongs to an item in another stage: what it came from, what was made from it, or else what was made from the
+// same nodes. A loop's line and a kernel's line have no link of their own, but both compute the same prim.
 function relatedIn(item, stage) {
   const here = (numbers) => numbers.filter((n) => ITEMS[n].stage === stage);
   const direct = here(item.from).concat(here(TO[item.number]));
   if (direct.length || stage === item.stage) return direct;
-  const latest = item.from.length ? ITEMS[item.from[item.from.length - 1]].stage : null;
-  const shared = item.from.filter((n) => ITEMS[n].stage === latest);
+  const nodes = item.from.filter((n) => isOfNodes(ITEMS[n].stage));
+  const latest = nodes.length ? ITEMS[nodes[nodes.length - 1]].stage : null;
+  const shared = nodes.filter((n) => ITEMS[n].stage === latest);
   return [...new Set(shared.flatMap((n) => here(TO[n])))];
 }
 
-// All that belongs to an item: number -> "up" (it came from that), "down" (that was made from it) or "beside".
+// All that belongs to an item: number -> "up" (it came from that), "down" (made from it) or "beside" (of the same nodes).
 function allRelated(item) {
   const found = new Map();
   for (const stage of STAGES) {

@@ -2,8 +2,6 @@
 
 "use strict";
 
-const CLASSES = ["selected", "up", "down", "beside", "hit", "gone", "new", "changed", "same"];
-
 // A mark is { classes: [...], sign: "▲" }. `counted` is that of a closed frame, from the marks of what is in it.
 function counted(marks) {
   if (!marks.length) return undefined;
@@ -13,10 +11,15 @@ function counted(marks) {
   return { classes: [...new Set(marks.flatMap((mark) => mark.classes))], sign: text };
 }
 
+const PLAIN = new WeakMap(); // element -> its class without marks
+
 function setMark(element, mark) {
-  for (const name of CLASSES) element.classList.toggle(name, Boolean(mark && mark.classes.includes(name)));
+  if (!PLAIN.has(element)) PLAIN.set(element, element.getAttribute("class"));
+  const plain = PLAIN.get(element);
+  element.setAttribute("class", mark ? `${plain} ${mark.classes.join(" ")}` : plain);
   const badge = element.querySelector(".badge");
-  if (badge) badge.textContent = mark ? mark.sign : "";
+  const sign = mark ? mark.sign : "";
+  if (badge && badge.textContent !== sign) badge.textContent = sign;
 }
 
 // Later marks go before earlier ones where both have a sign.

@@ -41,7 +41,8 @@ class Pane {
     }
     this.view = this.views.get(stage);
     this.element.querySelector(".stage").replaceChildren(this.view.element);
-    this.element.querySelector(".note").textContent = stage.note;
+    const note = this.element.querySelector(".note");
+    note.textContent = note.title = stage.note;
     this.element.classList.toggle("flat", stage.form !== "graph");
     if (isNew) this.view.fit();
     mark();
@@ -62,12 +63,15 @@ class Pane {
   }
 }
 
+const HIT = { classes: ["hit"], sign: "✱" };
+
 // All signs and colours of both panes.
 function mark() {
   if (PANES.length < 2) return;
   const [left, right] = PANES;
   const found = comparing ? difference(left.stage, right.stage) : null;
-  const searched = new Map(hits.map((n) => [n, { classes: ["hit"], sign: "✱" }]));
+  const shown = hits.filter((n) => ITEMS[n].stage === left.stage || ITEMS[n].stage === right.stage);
+  const searched = new Map(shown.map((n) => [n, HIT]));
   const marks = joined(searched, found ? found.marks : new Map(), selectionMarks(selected));
   for (const pane of PANES) pane.view.mark(marks);
   $("difference").textContent = found ? `${left.stage.title} → ${right.stage.title}:  ${found.text}` : "";
@@ -136,6 +140,7 @@ function chip(item, from) {
 // ---- search
 
 function find(text) {
+  performance.mark("typed");
   hits = search(text);
   const counts = new Map();
   for (const number of hits) counts.set(ITEMS[number].stage, (counts.get(ITEMS[number].stage) || 0) + 1);
@@ -147,6 +152,7 @@ function find(text) {
     button.addEventListener("click", () => nextHit(stage));
   }
   mark();
+  performance.measure("search", "typed");
 }
 
 // Goes to the next hit of a stage, from the one that is selected.
@@ -228,3 +234,5 @@ function begin() {
 }
 
 begin();
+performance.mark("drawn");
+setTimeout(gather, 0);

@@ -32,6 +32,7 @@ class Picture {
   draw() {
     this.world.replaceChildren();
     this.boxes.clear();
+    this.framed = new Map(); // number of a frame -> its x, y, width, height
     if (this.stage.form === "chart") return this.drawChart();
     const frame = arranged(this.stage.frames, 0, (number) => this.open.has(number));
     this.size = [frame.size[0], frame.size[1] - HEADER];
@@ -52,6 +53,7 @@ class Picture {
   // Frames first, then arrows, then names and boxes: no arrow crosses a text.
   drawFrame(frame, left, top, outermost) {
     const x = left + MARGIN, y = top + HEADER;
+    this.framed.set(frame.number, [left, top, ...frame.size]);
     if (!outermost) {
       const [width, height] = frame.size;
       this.world.append(svg("rect", { class: "frame", x: left, y: top, width, height, rx: 6 }));
@@ -96,6 +98,7 @@ class Picture {
 
   drawClosed(number, x, y, width, height) {
     const frame = this.stage.frames[number];
+    this.framed.set(number, [x, y, width, height]);
     const group = svg("g", { class: "box closed", transform: `translate(${x},${y})`, "data-frame": number, tabindex: "0" });
     for (const shift of [3, 0]) group.append(svg("rect", { x: shift, y: shift, width, height, rx: 3 }));
     group.append(svg("text", { x: width / 2, y: height / 2 - 2 }, `▸ ${frame.label}`));
@@ -106,7 +109,7 @@ class Picture {
 
   drawName(frame, x, y) {
     const group = svg("g", { class: "name", transform: `translate(${x},${y})`, "data-frame": frame.number, tabindex: "0" });
-    group.append(svg("rect", { x: 2, y: 2, width: Math.max(30, frame.label.length * 6.4 + 22), height: 16, rx: 4 }));
+    group.append(svg("rect", { x: 2, y: 2, width: Math.max(30, frame.label.length * 5.8 + 18), height: 16, rx: 4 }));
     group.append(svg("text", { x: 6, y: 14 }, `▾ ${frame.label}`));
     this.world.append(group);
   }
@@ -131,6 +134,7 @@ class Picture {
     if (isOpen) this.open.add(number);
     else this.open.delete(number);
     this.draw();
+    this.look(this.framed.get(number), isOpen ? 0.5 : this.view.scale, isOpen ? 1.2 : this.view.scale);
   }
 
   openAll(isOpen) {
@@ -157,11 +161,16 @@ class Picture {
 
   // The whole picture, as wide as the pane; a tall one from its top, at a size that can be read.
   fit() {
+    if (this.size) this.look([0, 0, ...this.size], Math.min(0.55, (this.element.clientWidth - 20) / this.size[0]), 1.4);
+  }
+
+  // A part of the picture, as large as fits and as the bounds allow; what is too tall, from its top.
+  look([left, top, wide, tall], least, most) {
     const { clientWidth: width, clientHeight: height } = this.element;
-    if (!width || !this.size) return;
-    const whole = Math.min((width - 20) / this.size[0], (height - 20) / this.size[1]);
-    const scale = Math.min(1.4, Math.max(whole, Math.min(0.55, (width - 20) / this.size[0])));
-    this.view = { scale, x: (width - this.size[0] * scale) / 2, y: Math.max(10, (height - this.size[1] * scale) / 2) };
+    if (!width) return;
+    const scale = Math.min(most, Math.max(least, Math.min((width - 20) / wide, (height - 20) / tall)));
+    const x = (width - wide * scale) / 2 - left * scale;
+    this.view = { scale, x, y: Math.max(10, (height - tall * scale) / 2) - top * scale };
     this.place();
   }
 

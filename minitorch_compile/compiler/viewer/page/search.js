@@ -2,12 +2,17 @@
 
 "use strict";
 
-const HAYSTACK = ITEMS.map((item) =>
-  [item.name, item.label, item.detail, item.code, item.place, item.module].filter(Boolean).join("\n").toLowerCase());
+let haystack = null; // the text of each item, gathered once the page stands
+
+function gather() {
+  haystack ||= ITEMS.map((item) =>
+    [item.name, item.label, item.detail, item.code, item.place, item.module].filter(Boolean).join("\n").toLowerCase());
+}
 
 // The numbers of the items that contain all words.
 function search(text) {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   if (!words.length) return [];
-  return ITEMS.flatMap((item) => (words.every((word) => HAYSTACK[item.number].includes(word)) ? [item.number] : []));
+  gather();
+  return ITEMS.flatMap((item) => (words.every((word) => haystack[item.number].includes(word)) ? [item.number] : []));
 }
