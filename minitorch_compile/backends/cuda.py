@@ -127,7 +127,7 @@ def can_use_cudnn_attention(params: SDPAParams, debug: bool = False) -> bool:
     if any(x.device != query.device for x in (key, value)):
         return False
     shares_heads = params.enable_gqa or query.shape[:-2] == key.shape[:-2]
-    how = params.is_causal, query.shape[-1] ** -0.5
+    how = params.is_causal, query.shape[-1] ** -0.5, None
     return shares_heads and accelerators["cuda"].attends((query, key, value), *how)
 
 

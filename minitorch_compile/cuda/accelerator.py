@@ -88,10 +88,10 @@ class CudaAccelerator:
             return run_on_host(op, bound, where)
         return runtime.required().made_kernels().make(op, bound, where)
 
-    def attends(self, tensors: Sequence[TensorBase], is_causal: bool, scale: float) -> bool:
+    def attends(self, tensors: Sequence[TensorBase], is_causal: bool, scale: float, mask: TensorBase | None) -> bool:
         """Also of tensors without data, which a program is traced on."""
         found = runtime.find() if runtime.kernel_makers else None
-        return found is not None and bool(found.made_kernels().attends(tensors, is_causal, scale))
+        return found is not None and bool(found.made_kernels().attends(tensors, is_causal, scale, mask))
 
 
 def _numbered(where: Device, number: int) -> StreamHandle:

@@ -48,6 +48,7 @@ class Attention(NamedTuple):
     scale: float
     backward: bool = False
     heads_inside: bool = False
+    mask: Layout | None = None  # of truth values (N, H, L, S), which only kernels of ours look at
 
     @property
     def out(self) -> Layout:

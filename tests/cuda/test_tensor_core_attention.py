@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import minitorch_compile as torch
 from minitorch_compile.cuda.runtime import Runtime
 from minitorch_compile.cuda_simulator import simulate
 from minitorch_compile.generated_source import function_from_source
+from minitorch_compile.inductor.device_calls import attention_rules
 from minitorch_compile.inductor.device_calls.device_kernels import DeviceKernels
 from minitorch_compile.inductor.device_calls.flash_attention import AttentionKernel
 from minitorch_compile.inductor.device_calls.flash_attention_backward import GradientKernel
@@ -81,7 +83,7 @@ def heads_of_rows(rows: int, heads: int, width: int, element: Any) -> Any:
     return torch.randn(2, rows, heads * width).to(element).view(2, rows, heads, width).transpose(1, 2)
 
 
-CASES = {
+CASES: dict[str, tuple[Callable[[], list[Any]], dict[str, Any]]] = {
     "causal": (lambda: [heads_of_rows(18, 2, 16, torch.float16) for _ in range(3)], {"is_causal": True}),
     "shared heads": (lambda: [torch.randn(1, h, 9, 32).bfloat16() for h in (4, 2, 2)], {"enable_gqa": True}),
     "more keys": (lambda: [torch.randn(1, 1, n, 16).half() for n in (3, 40, 40)], {"scale": 0.5}),
@@ -105,6 +107,28 @@ def test_attention_and_its_gradients_are_the_cpus(name: str, gpus: Runtime) -> N
     assert not gpus.kernels.reasons
 
 
+@pytest.mark.parametrize("sizes", [(18, 21), (2, 2, 1, 21)])
+def test_a_mask_hides_scores_one_by_one(sizes: tuple[int, ...], gpus: Runtime, monkeypatch: Any) -> None:
+    """A row that sees nothing is zeros, and leads nowhere; compiled, too."""
+    monkeypatch.setattr(attention_rules, "MASKED", 0)
+    tensors = [torch.randn(2, 2, n, 16).half() for n in (18, 21, 21)]
+    mask, found = torch.rand(sizes) < 0.6, []
+    if sizes[-2] > 1:
+        mask[..., 1, :] = False
+    weights = torch.randn(2, 2, 18, 16)
+    on_cpu, on_gpu = (lambda x: x.float()), (lambda x: x.cuda())
+    ways: list[tuple[Callable[..., Any], Callable[..., Any]]]
+    ways = [(on_cpu, attend), (on_gpu, attend), (on_gpu, torch.compile(attend))]
+    for move, run in ways:
+        leaves = [move(x).detach().requires_grad_() for x in tensors]
+        out = run(*leaves, mask.to(leaves[0].device))
+        found.append([out.detach(), *torch.autograd.grad((out * move(weights.to(out.dtype))).sum(), leaves)])
+    for expected, eager, compiled in zip(*found, strict=True):
+        for made in (eager, compiled):
+            np.testing.assert_allclose(made.cpu().float().numpy(), expected.numpy(), atol=1e-2)
+    assert sum("_masked(" in text for text in gpus.kernels.compiled) == 3 and not gpus.kernels.reasons
+
+
 def scored(gpus: Runtime, q: Any, k: Any, v: Any, **how: Any) -> bool:
     """Whether attention was computed with a matrix of scores."""
     gpus.kernels = DeviceKernels(gpus)
@@ -112,10 +136,13 @@ def scored(gpus: Runtime, q: Any, k: Any, v: Any, **how: Any) -> bool:
     return not any("tensor_cores.exp2" in text for text in gpus.kernels.compiled)
 
 
-def test_what_there_is_no_kernel_for_has_scores(gpus: Runtime) -> None:
+def test_what_there_is_no_kernel_for_has_scores(gpus: Runtime, monkeypatch: Any) -> None:
     x = torch.randn(1, 2, 8, 16).half().cuda()
     assert not scored(gpus, x, x, x)
     assert scored(gpus, x[..., :8], x[..., :8], x[..., :8])
-    assert scored(gpus, x, x, x, attn_mask=torch.ones(8, 8, dtype=torch.bool, device="cuda"))
+    mask = torch.ones(8, 8, dtype=torch.bool, device="cuda")
+    assert scored(gpus, x, x, x, attn_mask=mask)  # too few scores for a kernel of their own
+    monkeypatch.setattr(attention_rules, "MASKED", 0)
+    assert not scored(gpus, x, x, x, attn_mask=mask) and scored(gpus, x, x, x, attn_mask=mask.half())
     with sdpa_kernel(SDPBackend.MATH):
         assert scored(gpus, x, x, x)

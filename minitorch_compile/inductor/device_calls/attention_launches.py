@@ -31,10 +31,11 @@ KEYS = {16: 64, 32: 64, 64: 64, 128: 32}  # of a tile: two of keys and two of va
 # Of a tile that rows of queries, or of keys, are multiplied with for the gradients: more would not stay in registers.
 SPANS = {False: {16: 64, 32: 64, 64: 64, 128: 32}, True: {16: 32, 32: 32, 64: 32, 128: 16}}
 SIMULATED_KEYS = 16
-# What the kernel of queries' gradients, which comes first, is given, and that of keys' and values'.
+# What the kernel of queries' gradients, which comes first, is given, and that of keys' and values': before a mask, and
+# behind it.
 PASSED = {
-    False: ("query", "grad", "key", "value", "out", "logs", "deltas", "by_query"),
-    True: ("key", "value", "query", "grad", "logs", "deltas", "by_key", "by_value"),
+    False: (("query", "grad", "key", "value", "out"), ("logs", "deltas", "by_query")),
+    True: (("key", "value", "query", "grad"), ("logs", "deltas", "by_key", "by_value")),
 }
 
 
@@ -45,19 +46,27 @@ def has_attention_kernel(attention: Attention) -> bool:
     return fits and attention.scale > 0 and 0 not in (*q, *k)
 
 
+def strides_of(attention: Attention) -> list[int]:
+    """Of query, key and value, whose rows lie together; and all of a mask's."""
+    layouts = attention.query, attention.key, attention.value
+    return [step for layout in layouts for step in layout.strides[:3]] + list(
+        attention.mask.strides if attention.mask else ()
+    )
+
+
 def attention_launch(call: ExternCall, launcher: Launcher, libraries: Libraries, compile: Compile) -> Launch:
-    """A function of the addresses of query, key, value, result and logarithms, and of a stream; or of what
-    `gradients_launch` says."""
+    """A function of the addresses of query, key, value, of a mask if there is one, of result and logarithms, and of a
+    stream; or of what `gradients_launch` says."""
     (attention,) = call.parameters
     if attention.backward:
         return gradients_launch(call, launcher, libraries, compile)
-    q, k, v = attention.query, attention.key, attention.value
+    q, k = attention.query, attention.key
     warps = launcher.threads // 32
     keys = KEYS[q.sizes[3]] if warps > 1 else SIMULATED_KEYS
-    kernel = AttentionKernel(q.sizes[3], attention.element, warps, keys)
+    kernel = AttentionKernel(q.sizes[3], attention.element, warps, keys, attention.mask is not None)
     batch, heads, rows, _ = q.sizes
     sizes = [batch, heads, heads // k.sizes[1], rows, k.sizes[2], int(attention.is_causal)]
-    strides = [step for layout in (q, k, v) for step in layout.strides[:3]]
+    strides = strides_of(attention)
     blocks = batch * heads * -(-rows // kernel.rows)
     buffers = [*(view.buffer for view in call.inputs), *call.outputs]
     reaches = [(buffer.length, memory_dtype(buffer.dtype)) for buffer in buffers]
@@ -68,21 +77,22 @@ def attention_launch(call: ExternCall, launcher: Launcher, libraries: Libraries,
 
 
 def gradients_launch(call: ExternCall, launcher: Launcher, libraries: Libraries, compile: Compile) -> Launch:
-    """A function of the addresses of the result's gradient, query, key, value, result, logarithms, of the three
-    gradients, and of memory for a number for each query; and of a stream."""
+    """A function of the addresses of the result's gradient, query, key, value, result, logarithms, of a mask if there
+    is one, of the three gradients, and of memory for a number for each query; and of a stream."""
     (attention,) = call.parameters
-    q, k, v = attention.query, attention.key, attention.value
+    q, k, is_masked = attention.query, attention.key, attention.mask is not None
     batch, heads, rows, dim = q.sizes
-    warps = launcher.threads // 32
-    strides = [step for layout in (q, k, v) for step in layout.strides[:3]]
+    warps, strides = launcher.threads // 32, strides_of(attention)
     sizes = [batch, heads, k.sizes[1], rows, k.sizes[2], int(attention.is_causal), *strides]
     numbers = [*sizes, attention.scale * math.log2(math.e), attention.scale]
-    names = ("grad", "query", "key", "value", "out", "logs", "by_query", "by_key", "by_value", "deltas")
+    masks = ("mask",) if is_masked else ()
+    names = ("grad", "query", "key", "value", "out", "logs", *masks, "by_query", "by_key", "by_value", "deltas")
     buffers = dict(zip(names, [*(view.buffer for view in call.inputs), *call.outputs], strict=True))
     launches = []
-    for of_keys, used in PASSED.items():
+    for of_keys, (read, made) in PASSED.items():
+        used = (*read, *masks, *made)
         span = SPANS[of_keys][dim] if warps > 1 else SIMULATED_KEYS
-        kernel = GradientKernel(dim, attention.element, warps, span, of_keys)
+        kernel = GradientKernel(dim, attention.element, warps, span, of_keys, is_masked)
         matrices, lines = (k.sizes[1], k.sizes[2]) if of_keys else (heads, rows)
         blocks = batch * matrices * -(-lines // kernel.rows)
         reaches = [(buffers[name].length, memory_dtype(buffers[name].dtype)) for name in used]

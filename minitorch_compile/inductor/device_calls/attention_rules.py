@@ -1,5 +1,6 @@
 """Attention as a call of cuDNN, forward and backward, without a score matrix: for floats of two bytes, without a mask.
-Where cuDNN isn't, kernels of ours compute both (`flash_attention.py`, `flash_attention_backward.py`).
+Where cuDNN isn't, and for a mask of truth values, kernels of ours compute both (`flash_attention.py`,
+`flash_attention_backward.py`).
 
 `scaled_dot_product_attention` asks a device whether it computes attention so (`is_fused`), and is then one op, whose
 meaning is `tensor/ops/flash_attention.py`. Of a row cuDNN keeps one number, log(sum(exp(score))), where the op has two
@@ -23,7 +24,7 @@ from minitorch_compile.inductor.device_calls import attention_launches
 from minitorch_compile.inductor.device_calls.attention_launches import has_attention_kernel
 from minitorch_compile.inductor.device_calls.libraries import Libraries
 from minitorch_compile.inductor.device_calls.one_op_graph import NoKernelError
-from minitorch_compile.inductor.ir.buffer import Position
+from minitorch_compile.inductor.ir.buffer import Ints, Position
 from minitorch_compile.inductor.ir.extern_call import StridedView
 from minitorch_compile.inductor.ir.handler import Handler
 from minitorch_compile.inductor.ir.index import ZERO
@@ -38,10 +39,14 @@ from minitorch_compile.prims.decompositions.attention import AS_PRIMS
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.dispatch.op import Op
 from minitorch_compile.tensor.functions.settings import settings
-from minitorch_compile.tensor.numerics.dtype import float32
+from minitorch_compile.tensor.numerics.dtype import bool_, float32
+from minitorch_compile.tensor.ops.flash_attention import NOTHING
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 CALL = "cudnn_attention"
+MASKED = (
+    1 << 18
+)  # scores of a matrix from which on a mask is looked at block by block: a kernel takes seconds to compile
 STEP = 8  # elements: 16 bytes, which cuDNN reads at once
 FUSED = frozenset(("CUDNN_ATTENTION", "FLASH_ATTENTION"))  # of PyTorch's names, those for attention without scores
 
@@ -51,16 +56,25 @@ def attention_library(libraries: Libraries) -> Cudnn | None:
     return libraries.convolutions if backends.cuda.attention_switches.enabled & FUSED else None
 
 
-def is_ours(libraries: Libraries, attention: Attention) -> bool:
-    """Whether a kernel of ours computes it, where cuDNN isn't."""
+def is_ours(libraries: Libraries, attention: Attention, mask: TensorBase | None = None) -> bool:
+    """Whether a kernel of ours computes it, where cuDNN isn't asked: because it isn't there, or because of a mask of
+    truth values, for so many scores that it is worth while."""
     wanted = backends.cuda.attention_switches.enabled & {"FLASH_ATTENTION"}
+    if mask is not None:
+        scores = (*attention.query.sizes[:3], attention.key.sizes[2])
+        fits = len(mask.sizes) == 4 and all(size in (1, whole) for size, whole in zip(mask.sizes, scores))
+        if mask.dtype is not bool_ or not fits or scores[2] * scores[3] < MASKED:
+            return False
     return bool(wanted) and libraries.has_tensor_cores and has_attention_kernel(attention)
 
 
-def is_fused(libraries: Libraries, tensors: Sequence[TensorBase], is_causal: bool, scale: float) -> bool:
+def is_fused(
+    libraries: Libraries, tensors: Sequence[TensorBase], is_causal: bool, scale: float, mask: TensorBase | None = None
+) -> bool:
     """Whether cuDNN computes the attention of query, key and value, which lie on a device, and its gradient if one is
     wanted, or may be: of tensors without data, on which a program is traced. Who asks the same again is told from
-    memory."""
+    memory. `mask`: of truth values, of four dimensions; then, whether kernels of ours do."""
+    tensors = tensors if mask is None else (*tensors, mask)
     looks = [(x.dtype, x.sizes, x.strides, x.storage.flips, x.device) for x in tensors]
     wanted, traced = any(x._requires_grad for x in tensors), any(x.is_fake for x in tensors)
     if traced and any(type(number) is not int for x in tensors for number in (*x.sizes, *x.strides)):
@@ -74,13 +88,15 @@ def is_fused(libraries: Libraries, tensors: Sequence[TensorBase], is_causal: boo
 
 
 def _is_fused(libraries: Libraries, tensors: Sequence[TensorBase], is_causal: bool, scale: float, wanted: bool) -> bool:
-    query, *others = tensors
+    (query, *others), masks = tensors[:3], tensors[3:]
     if query.dtype.name not in ELEMENTS or any(len(x.sizes) != 4 or 0 in x.sizes or x.storage.flips for x in tensors):
         return False
     if any(x.dtype is not query.dtype or x.device != query.device for x in others):
         return False
-    q, k, v = (as_rows(x.sizes, x.strides) for x in tensors)
+    q, k, v = (as_rows(x.sizes, x.strides) for x in (query, *others))
     attention = Attention(query.dtype.name, q, k, v, bool(is_causal), float(scale))
+    if masks:
+        return masks[0].device == query.device and is_ours(libraries, attention, masks[0])
     library = attention_library(libraries)
     if library is None:
         return is_ours(libraries, attention)
@@ -112,8 +128,11 @@ def decompositions_in_graphs(libraries: Libraries) -> dict[Op, Decomposition]:
 
 def _is_fused_call(libraries: Libraries, op: Op, bound: Sequence[Any]) -> bool:
     backward = op is ops.flash_attention_backward
-    tensors, (mask, is_causal, scale) = bound[backward : 3 + backward], bound[6:9] if backward else bound[3:6]
-    return mask is None and is_fused(libraries, tensors, is_causal, scale)
+    tensors, how = bound[backward : 3 + backward], bound[6:] if backward else bound[3:]
+    mask, is_causal, scale, fill, *zero_rows = how
+    if mask is not None and (fill != NOTHING or zero_rows == [False]):
+        return False
+    return is_fused(libraries, tensors, is_causal, scale, mask)
 
 
 def attention_rules(libraries: Libraries, in_graphs: bool = False) -> dict[str, Rule]:
@@ -121,33 +140,37 @@ def attention_rules(libraries: Libraries, in_graphs: bool = False) -> dict[str, 
     single operation has promised a layout."""
 
     def forward(graph: GraphLowering, *arguments: Any) -> tuple[TensorBox, ...]:
-        query, key, value, _, is_causal, scale, *_ = arguments
+        query, key, value, mask, is_causal, scale, *_ = arguments
         views = _rows_of_all(graph, (query, key, value))
-        attention = _attention(libraries, query, views, is_causal, scale, in_graphs=in_graphs)
+        masks = [] if mask is None else [_mask(graph, mask, (*query.sizes[:3], key.sizes[2]))]
+        attention = _attention(libraries, query, [*views, *masks], is_causal, scale, in_graphs=in_graphs)
         outputs = [
             graph.new_buffer(attention.out.sizes, query.dtype, attention.out.strides),
             graph.new_buffer(attention.statistics.sizes, float32),
         ]
-        out, statistics = graph.extern(_call(libraries), views, outputs, attention)
+        out, statistics = graph.extern(_call(libraries, attention), [*views, *masks], outputs, attention)
         return out, _normalizers(statistics)
 
     def backward(graph: GraphLowering, *arguments: Any) -> tuple[TensorBox, ...]:
-        grad, query, key, value, out, normalizers, _, is_causal, scale, *_ = arguments
+        grad, query, key, value, out, normalizers, mask, is_causal, scale, *_ = arguments
         views = _rows_of_all(graph, (query, key, value))
-        attention = _attention(libraries, query, views, is_causal, scale, backward=True, in_graphs=in_graphs)
+        masks = [] if mask is None else [_mask(graph, mask, (*query.sizes[:3], key.sizes[2]))]
+        how = {"backward": True, "in_graphs": in_graphs}
+        attention = _attention(libraries, query, [*views, *masks], is_causal, scale, **how)
         slopes, result = (dense_view(graph, x, attention.out.strides) for x in (grad, out))
         logarithms = contiguous_view(graph, _logarithms(normalizers))
         made = [graph.new_buffer(layout.sizes, query.dtype, layout.strides) for layout in attention.gradients]
-        call = _call(libraries)
+        call = _call(libraries, attention)
         if call != CALL:
             made.append(graph.new_buffer(attention.statistics.sizes, float32))  # from its first kernel to its second
-        return tuple(graph.extern(call, [slopes, *views, result, logarithms], made, attention)[:3])
+        return tuple(graph.extern(call, [slopes, *views, result, logarithms, *masks], made, attention)[:3])
 
     return {prims.flash_attention.name: forward, prims.flash_attention_backward.name: backward}
 
 
-def _call(libraries: Libraries) -> str:
-    return CALL if attention_library(libraries) is not None else attention_launches.CALL
+def _call(libraries: Libraries, attention: Attention) -> str:
+    is_cudnns = attention.mask is None and attention_library(libraries) is not None
+    return CALL if is_cudnns else attention_launches.CALL
 
 
 def _attention(
@@ -160,11 +183,12 @@ def _attention(
     backward: bool = False,
     in_graphs: bool,
 ) -> Attention:
-    q, k, v = (Layout(tuple(view.sizes), tuple(view.strides)) for view in views)
+    q, k, v, *masks = (Layout(tuple(view.sizes), tuple(view.strides)) for view in views)
     attention = Attention(query.dtype.name, q, k, v, bool(is_causal), float(scale), backward)
-    if in_graphs and attention_library(libraries) is not None:
+    attention = attention._replace(mask=masks[0] if masks else None)
+    if in_graphs and _call(libraries, attention) == CALL:
         attention = attention._replace(heads_inside=q.strides[1] < q.strides[2])
-    if query.dtype.name not in ELEMENTS or (attention_library(libraries) is None and not is_ours(libraries, attention)):
+    if query.dtype.name not in ELEMENTS or (_call(libraries, attention) != CALL and not is_ours(libraries, attention)):
         raise NoKernelError("cuDNN isn't there, or isn't asked for attention in this dtype")
     return attention
 
@@ -192,6 +216,13 @@ def _rows(graph: GraphLowering, x: TensorBox) -> StridedView:
     if layout.strides == row_major(view.sizes).strides:
         return contiguous_view(graph, x)
     return StridedView(view.buffer, layout.sizes, layout.strides, view.offset)
+
+
+def _mask(graph: GraphLowering, x: TensorBox, scores: Ints) -> StridedView:
+    """A mask as it lies, seen as one for all scores."""
+    view = stored_view(graph, x)
+    steps = tuple(0 if size == 1 else step for size, step in zip(view.sizes, view.strides))
+    return StridedView(view.buffer, scores, steps, view.offset)
 
 
 def _normalizers(statistics: TensorBox) -> TensorBox:

@@ -169,9 +169,9 @@ class DeviceKernels:
             self.note(op, str(error))
             return None
 
-    def attends(self, tensors: Sequence[TensorBase], is_causal: bool, scale: float) -> bool:
+    def attends(self, tensors: Sequence[TensorBase], is_causal: bool, scale: float, mask: TensorBase | None) -> bool:
         """Whether attention is computed without a score matrix."""
-        return is_fused(self.libraries, tensors, is_causal, scale)
+        return is_fused(self.libraries, tensors, is_causal, scale, mask)
 
     def copy(self, target: TensorBase, source: TensorBase) -> bool:
         """Writes the elements of a tensor into the memory of another on its device; False if no kernel can."""

@@ -11,6 +11,9 @@ larger score, both sums are scaled down (Milakov and Gimelshein, 2018).
                       sum, out *= 2^(old - new)
                       sum, out += rows of P, P V      P is in registers as mma wants its first factor
 
+With a mask, bytes that are 0 where a query doesn't see a key, scores are hidden one by one; a row that sees nothing is
+zeros, and has the logarithm inf, with which its weights come out as 0 again.
+
 The sums S of two neighbouring blocks of 8 columns are the registers of a 16 x 16 factor, once they are packed: that is
 why P never leaves the registers.
 
@@ -35,7 +38,7 @@ from minitorch_compile.inductor.device_calls.tensor_core_product import (
     indented,
 )
 
-POINTERS = ("q", "k", "v", "out", "logs")
+MASK = tuple(f"mask_{step}" for step in ("batch", "head", "row", "column"))
 SIZES = (
     *("batch", "heads", "sharing", "rows", "places", "causal"),
     *(f"{name}_{step}" for name in "qkv" for step in ("batch", "head", "row")),
@@ -67,10 +70,11 @@ def {name}({parameters}, scale):
         v_start = item * v_batch + head_of_keys * v_head
 {prepare}
         end = int32(min(places, top + {rows})) if causal else int32(places)
-        limit, limit8, shown = int32(places - 1), int32(places - 1), int32(places)
+        limit, limit8, bare = int32(places - 1), int32(places - 1), int32(places)
         if causal:
-            limit, limit8, shown = min(limit, row), min(limit, int32(row + 8)), int32(min(places, top + 16 * warp))
-        best, best8 = minus_infinity, minus_infinity
+            limit, limit8, bare = min(limit, row), min(limit, int32(row + 8)), int32(min(places, top + 16 * warp))
+{seen}
+        best, best8 = {least}, {least}
         total, total8 = float32(0), float32(0)
 {zeros}
         coming, going = int32(0), int32(0)
@@ -87,7 +91,7 @@ def {name}({parameters}, scale):
                 at_k, at_v = int32(k_place + going), int32(v_place + going)
                 going = int32({two_stages} - going)
 {scores}
-                if first + {keys} > shown:
+                if {hides}:
                     place = int32(first + pair)
 {mask}
                 new, new8 = {largest}
@@ -104,15 +108,15 @@ def {name}({parameters}, scale):
         total8 = total8 + cuda.shfl_xor_sync(0xFFFFFFFF, total8, 1)
         total = total + cuda.shfl_xor_sync(0xFFFFFFFF, total, 2)
         total8 = total8 + cuda.shfl_xor_sync(0xFFFFFFFF, total8, 2)
-        less, less8 = float32(1) / total, float32(1) / total8
+{last}
         line = matrix * rows + row
         if low:
             if pair == 0:
-                logs[line] = (best + math.log2(total)) * float32({ln2})
+                logs[line] = log
 {store}
         if high:
             if pair == 0:
-                logs[line + 8] = (best8 + math.log2(total8)) * float32({ln2})
+                logs[line + 8] = log8
 {store8}
         cuda.syncthreads()
 
@@ -130,10 +134,21 @@ class AttentionKernel:
     element: str
     warps: int
     keys: int
+    masked: bool = False
 
     @property
     def name(self) -> str:
-        return f"flash_attention_{self.dim}_{self.element}"
+        return f"flash_attention_{self.dim}_{self.element}{'_masked' * self.masked}"
+
+    @property
+    def pointers(self) -> dict[str, str]:
+        """Names and kinds of what lies in memory, in the order of its parameters."""
+        mask = {"mask": "uint8"} if self.masked else {}
+        return {**dict.fromkeys("qkv", "uint16"), **mask, "out": "uint16", "logs": "float32"}
+
+    @property
+    def sizes(self) -> tuple[str, ...]:
+        return (*SIZES, *(MASK if self.masked else ()))
 
     @property
     def rows(self) -> int:
@@ -142,7 +157,7 @@ class AttentionKernel:
     @property
     def parameters(self) -> list[str]:
         """The kinds of the kernel's parameters. `scale` is that of the scores, times log2(e)."""
-        return ["uint16"] * 4 + ["float32"] + [SIZE] * len(SIZES) + ["=float32"]
+        return [*self.pointers.values(), *[SIZE] * len(self.sizes), "=float32"]
 
     @property
     def strips(self) -> tuple[Strip, Strip]:
@@ -161,9 +176,15 @@ class AttentionKernel:
         halves = range(self.keys // 8)
         sums = [" + ".join(f"(s{j}[{n}] + s{j}[{n + 1}])" for j in halves) for n in (0, 2)]
         numbers = {
-            **{"name": self.name, "parameters": ", ".join([*POINTERS, *SIZES]), "words": self.words},
+            **{"name": self.name, "parameters": ", ".join([*self.pointers, *self.sizes]), "words": self.words},
             **{"rows": self.rows, "keys": self.keys, "stage_words": k.words, "two_stages": k.words + v.words},
-            **{"k_place": k.place("0", False), "v_place": v.place("0", True), "ln2": LN2},
+            **{"k_place": k.place("0", False), "v_place": v.place("0", True)},
+            "least": "float32(-3e38)"
+            if self.masked
+            else "minus_infinity",  # which no score, but what is hidden, is below
+            "hides": "True" if self.masked else f"first + {self.keys} > bare",
+            "seen": indented([*self.seen()], 2),
+            "last": indented([*self.last()], 2),
             **{"sum": sums[0], "sum8": sums[1], "bounds": bounds(32 * self.warps, 1 if self.dim > 64 else 2)},
             "queries": indented([*self.queries()], 2),
             "prepare": indented([*self.prepare()], 2),
@@ -224,14 +245,34 @@ class AttentionKernel:
                 yield f"s{2 * j} = tensor_cores.{mma}(query{d}, (upper, lower), s{2 * j})"
                 yield f"s{2 * j + 1} = tensor_cores.{mma}(query{d}, (upper8, lower8), s{2 * j + 1})"
 
+    def seen(self) -> Iterator[str]:
+        """Where the rows of the mask begin; lines that aren't there see nothing."""
+        if self.masked:
+            yield "seen = item * mask_batch + head * mask_head + row * mask_row"
+            yield "seen8 = seen + 8 * mask_row"
+            yield "limit, limit8 = limit if low else int32(-1), limit8 if high else int32(-1)"
+
     def mask(self) -> Iterator[str]:
         """What a row may not see is minus infinity."""
         for j in range(self.keys // 8):
-            scores = [
-                f"s{j}[{n}] if int32(place + {8 * j + n % 2}) <= {('limit', 'limit8')[n // 2]} else minus_infinity"
-                for n in range(4)
-            ]
+            scores = []
+            for n in range(4):
+                column, eight = f"int32(place + {8 * j + n % 2})", "8" if n > 1 else ""
+                shown = f"{column} <= limit{eight}"
+                if self.masked:
+                    shown = f"({shown} and mask[seen{eight} + {column} * mask_column] != 0)"
+                scores.append(f"s{j}[{n}] if {shown} else minus_infinity")
             yield f"s{j} = ({', '.join(scores)})"
+
+    def last(self) -> Iterator[str]:
+        """What the sums are multiplied by at the end, and their logarithms."""
+        for eight in ("", "8"):
+            less, log = f"float32(1) / total{eight}", f"(best{eight} + math.log2(total{eight})) * float32({LN2})"
+            if self.masked:
+                less, log = (
+                    f"{text} if total{eight} != 0 else {f}" for text, f in ((less, "float32(0)"), (log, "float32(inf)"))
+                )
+            yield f"less{eight}, log{eight} = {less}, {log}"
 
     def powers(self) -> Iterator[str]:
         for j in range(self.keys // 8):

@@ -44,6 +44,7 @@ from minitorch_compile.inductor.device_calls.tensor_core_product import (
     indented,
 )
 
+MASK = tuple(f"mask_{step}" for step in ("batch", "head", "row", "column"))
 SIZES = (
     *("batch", "heads", "groups", "queries", "places", "causal"),
     *(f"{name}_{step}" for name in "qkv" for step in ("batch", "head", "row")),
@@ -143,10 +144,12 @@ class GradientKernel:
     warps: int
     span: int
     of_keys: bool
+    masked: bool = False
 
     @property
     def name(self) -> str:
-        return f"flash_attention_by_{'keys' if self.of_keys else 'queries'}_{self.dim}_{self.element}"
+        side = "keys" if self.of_keys else "queries"
+        return f"flash_attention_by_{side}_{self.dim}_{self.element}{'_masked' * self.masked}"
 
     @property
     def rows(self) -> int:
@@ -157,12 +160,22 @@ class GradientKernel:
         """Names and kinds of what lies in memory, in the order of its parameters: what is read, what is written."""
         words = ["x", "y", "u", "w"] if self.of_keys else ["x", "y", "u", "w", "out"]
         numbers, made = ["logs", "deltas"], ["x_out", "y_out"] if self.of_keys else ["x_out"]
-        return {**dict.fromkeys(words, "uint16"), **dict.fromkeys(numbers, "float32"), **dict.fromkeys(made, "uint16")}
+        mask = {"mask": "uint8"} if self.masked else {}
+        return {
+            **dict.fromkeys(words, "uint16"),
+            **mask,
+            **dict.fromkeys(numbers, "float32"),
+            **dict.fromkeys(made, "uint16"),
+        }
 
     @property
     def parameters(self) -> list[str]:
         """The kinds of the kernel's parameters. `scale` is that of the scores, times log2(e), `factor` without."""
-        return [*self.pointers.values(), *[SIZE] * len(SIZES), "=float32", "=float32"]
+        return [*self.pointers.values(), *[SIZE] * len(self.sizes), "=float32", "=float32"]
+
+    @property
+    def sizes(self) -> tuple[str, ...]:
+        return (*SIZES, *(MASK if self.masked else ()))
 
     def along(self, name: str) -> Strip:
         """A tile as a factor that is multiplied along the heads' numbers: a line for each key, or query."""
@@ -188,7 +201,7 @@ class GradientKernel:
         made = ("x", "y") if self.of_keys else ("x",)
         parts = {
             **numbers,
-            **{"name": self.name, "parameters": ", ".join([*self.pointers, *SIZES]), "words": self.words},
+            **{"name": self.name, "parameters": ", ".join([*self.pointers, *self.sizes]), "words": self.words},
             **{"lines": "places" if self.of_keys else "queries", "matrices": "groups" if self.of_keys else "heads"},
             **{"for_scores": self.along("u").place("0", False), "for_sums": self.across("u").place("0", True)},
             **{"strip_words": self.words // 4, "stage_words": self.words // 2},
@@ -224,6 +237,9 @@ class GradientKernel:
         """What stays in registers: a block's rows; for queries, their deltas, and logarithms, in base 2."""
         yield from self.fragments("x", "x_row", "x_start")
         yield from self.fragments("y", "y_row", "y_start")
+        if self.masked:  # lines that aren't there see nothing, and nobody sees them
+            name, none = ("least", "0x7FFFFFFF") if self.of_keys else ("limit", "-1")
+            yield f"{name}, {name}8 = {name} if low else int32({none}), {name}8 if high else int32({none})"
         if self.of_keys:
             return
         yield "delta, delta8 = float32(0), float32(0)"
@@ -309,10 +325,15 @@ class GradientKernel:
     def mask(self) -> Iterator[str]:
         """What a query may not see, or isn't there, is minus infinity; most tiles have nothing of it."""
         if self.of_keys:
-            yield f"if first + {self.span} > end or first < bare:"
+            hides = f"first + {self.span} > end or first < bare"
         else:
-            yield f"if first + {self.span} > bare:"
+            hides = f"first + {self.span} > bare"
+        yield f"if {'True' if self.masked else hides}:"
         yield "    place = int32(first + pair)"
+        if self.masked:
+            yield "    seen = item * mask_batch + head * mask_head"
+            yield f"    seen += row * {'mask_column' if self.of_keys else 'mask_row'}"
+            yield f"    seen8 = seen + 8 * {'mask_column' if self.of_keys else 'mask_row'}"
         for j in self.blocks:
             scores = []
             for n in range(4):
@@ -320,6 +341,9 @@ class GradientKernel:
                 shown = (
                     f"({column} >= least{eight} and {column} < end)" if self.of_keys else f"{column} <= limit{eight}"
                 )
+                if self.masked:
+                    step = "mask_row" if self.of_keys else "mask_column"
+                    shown = f"({shown} and mask[seen{eight} + {column} * {step}] != 0)"
                 scores.append(f"s{j}[{n}] if {shown} else minus_infinity")
             yield f"    s{j} = ({', '.join(scores)})"
 

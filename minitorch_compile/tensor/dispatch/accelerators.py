@@ -65,9 +65,9 @@ class Accelerator(Protocol):
     def make(self, op: Op, bound: Sequence[Any], where: Device) -> Any:
         """A new tensor on a device, by an op that makes one of no other."""
 
-    def attends(self, tensors: Sequence[TensorBase], is_causal: bool, scale: float) -> bool:
+    def attends(self, tensors: Sequence[TensorBase], is_causal: bool, scale: float, mask: TensorBase | None) -> bool:
         """Whether a device computes attention of query, key and value, which lie on it or will, without a score
-        matrix."""
+        matrix; with a mask of four dimensions."""
 
 
 accelerators: dict[str, Accelerator] = {}

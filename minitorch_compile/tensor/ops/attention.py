@@ -55,8 +55,9 @@ def scaled_dot_product_attention(
     """
     _check(query, key, value, attn_mask, is_causal)
     factor = 1 / math.sqrt(query.sizes[-1]) if scale is None else scale
-    if attn_mask is None and not dropout_p and _is_fused(query, key, value, is_causal, factor, enable_gqa):
-        return _laid_out_as(query, flash_attention(query, key, value, None, is_causal, factor, NOTHING, False)[0])
+    if not dropout_p and _is_fused(query, key, value, attn_mask, is_causal, factor, enable_gqa):
+        how = _of_four(attn_mask), is_causal, factor, NOTHING, attn_mask is not None
+        return _laid_out_as(query, flash_attention(query, key, value, *how)[0])
     if enable_gqa:
         key, value = _shared_heads(query, key), _shared_heads(query, value)
     scores = matmul(query * factor, transpose(key, -2, -1))
@@ -71,7 +72,7 @@ def scaled_dot_product_attention(
     return _laid_out_as(query, out) if _keeps_layout(query, key, value, attn_mask, dropout_p) else out
 
 
-def _is_fused(query: Any, key: Any, value: Any, is_causal: bool, scale: float, shares_heads: bool) -> bool:
+def _is_fused(query: Any, key: Any, value: Any, mask: Any, is_causal: bool, scale: float, shares_heads: bool) -> bool:
     """Whether the device that all three lie on, or will when the program runs that is traced, computes this without a
     score matrix."""
     if query.device is CPU or query.device.type not in accelerators or stacks.transforms:
@@ -80,7 +81,16 @@ def _is_fused(query: Any, key: Any, value: Any, is_causal: bool, scale: float, s
         return False
     if not shares_heads and query.sizes[:-2] != key.sizes[:-2]:
         return False
-    return accelerators[query.device.type].attends((query, key, value), is_causal, scale)
+    if mask is not None and (mask.dtype is not bool_ or not 2 <= len(mask.sizes) <= 4):
+        return False
+    return accelerators[query.device.type].attends((query, key, value), is_causal, scale, _of_four(mask))
+
+
+def _of_four(mask: Any) -> Any:
+    """A mask with all dimensions of the scores."""
+    while mask is not None and len(mask.sizes) < 4:
+        mask = unsqueeze(mask, 0)
+    return mask
 
 
 def _keeps_layout(query: Any, key: Any, value: Any, mask: Any, dropout_p: float) -> bool:
