@@ -15,6 +15,7 @@ from minitorch_compile.compiler import device_graphs
 from minitorch_compile.cuda.device_block import DeviceBlock
 from minitorch_compile.cuda.runtime import Runtime
 from minitorch_compile.cuda_runtime.fake_driver import FakeDriver
+from minitorch_compile.inductor.codegen.cuda.strategies import choose
 from minitorch_compile.inductor.device_calls.device_call import DeviceCall
 
 
@@ -228,3 +229,22 @@ def test_constants_stay_on_the_device(gpus: Runtime) -> None:
     gpus.driver.copy_host_to_device = lambda *span: copied.append(span)  # type: ignore[method-assign]
     came = [compiled(x) for _ in range(2)]
     assert not copied and came[1].tolist() == [[2, 4, 6]] * 2
+
+
+def test_two_sums_over_columns_that_are_left_over_are_two(monkeypatch: Any) -> None:
+    monkeypatch.setattr(choose, "MANY_COLUMNS", 1)
+    x = torch.linspace(-1, 1, 40 * 13).view(40, 13)
+    found = torch.compile(lambda x: (x.sum(0), (x * x).sum(0)))(x.cuda())
+    assert torch.allclose(found[0].cpu(), x.sum(0), atol=1e-5) and torch.allclose(found[1].cpu(), (x * x).sum(0))
+
+
+def test_what_is_stored_at_every_point_is_not_summed_over_columns_in_the_same_kernel() -> None:
+    def program(x: Any) -> Any:
+        y = (x * 2).exp()
+        return y, y.sum(0)
+
+    x = torch.linspace(-1, 1, 64 * 48).view(64, 48)
+    with logs.capture("fusion") as records:
+        found = torch.compile(program)(x.cuda())
+    assert all(torch.allclose(a.cpu(), b) for a, b in zip(found, program(x)))
+    assert "columns are gone down for sums alone" in records[-1].text

@@ -15,13 +15,13 @@ from typing import Any
 
 from minitorch_compile.aot.tracing import trace
 from minitorch_compile.fx import Node
+from minitorch_compile.inductor.device_calls.device_limits import device_limits
 from minitorch_compile.inductor.device_calls.extern_launches import launches
 from minitorch_compile.inductor.device_calls.split_for_device import split_for_device
 from minitorch_compile.inductor.ir.loops import LoopGraph
 from minitorch_compile.inductor.lowering import lower
 from minitorch_compile.inductor.lowering.table import WITHOUT_A_KERNEL, Rule
 from minitorch_compile.inductor.lowering.table import table as lowerings
-from minitorch_compile.inductor.schedule.fit import Limits
 from minitorch_compile.inductor.schedule.group import Group
 from minitorch_compile.inductor.schedule.schedule import Schedule, call_of
 from minitorch_compile.inductor.schedule.scheduler import schedule
@@ -113,7 +113,7 @@ def schedule_of(
         for value in tree_leaves(node.meta.get("val")):
             if isinstance(value, TensorBase) and value.dtype not in DTYPES and not _is_for_libraries(node, rules):
                 raise NoKernelError(f"kernels don't compute in {value.dtype} yet")
-    result = schedule(split_for_device(merged(lower(module, rules))), Limits())
+    result = schedule(split_for_device(merged(lower(module, rules))), device_limits())
     for step in result.steps:
         if not isinstance(step, Group) and call_of(step).kernel not in launches:
             raise NoKernelError("the library that computes it on a GPU isn't connected yet")

@@ -23,11 +23,11 @@ from typing import Any
 
 from minitorch_compile import logs
 from minitorch_compile.cuda.runtime import Runtime
+from minitorch_compile.inductor.device_calls.device_limits import device_limits
 from minitorch_compile.inductor.device_calls.libraries import Libraries
 from minitorch_compile.inductor.device_calls.product_launches import with_epilogues
 from minitorch_compile.inductor.ir.buffer import Buffer
 from minitorch_compile.inductor.ir.loops import LoopGraph
-from minitorch_compile.inductor.schedule.fit import Limits
 from minitorch_compile.inductor.schedule.fused_call import FusedCall
 from minitorch_compile.inductor.schedule.schedule import Schedule
 from minitorch_compile.inductor.schedule.scheduler import schedule
@@ -54,7 +54,7 @@ def device_schedule(
     if has_cores and libraries.products is None:
         return with_epilogues(graph, operations, lambda call: True)
     if not has_cores or not options.max_autotune:
-        return schedule(graph, Limits(operations=operations))
+        return schedule(graph, device_limits(operations=operations))
     planned = with_epilogues(graph, operations, lambda call: True)
     chosen = {step.result for step in planned.steps if isinstance(step, FusedCall) and fastest(planned, step)}
     return with_epilogues(graph, operations, lambda call: call.outputs[0] in chosen)
@@ -76,7 +76,7 @@ class EpilogueTimer:
         if known is None:
             schedules = {
                 ONE: with_epilogues(graph, operations, lambda call: True),
-                TWO: schedule(graph, Limits(operations=operations)),
+                TWO: schedule(graph, device_limits(operations=operations)),
             }
             calls = {name: self.make(schedules[name]) for name in names}
             arguments = [self.example(buffer) for buffer in graph.inputs]

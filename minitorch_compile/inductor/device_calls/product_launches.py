@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from minitorch_compile.cuda_runtime.driver import StreamHandle
+from minitorch_compile.inductor.device_calls.device_limits import device_limits
 from minitorch_compile.inductor.device_calls.launcher import Kernel, Launch, Launcher, memory_dtype
 from minitorch_compile.inductor.device_calls.libraries import Libraries
 from minitorch_compile.inductor.device_calls.product_epilogue import WrittenEpilogue, follows, write_epilogue
@@ -25,7 +26,6 @@ from minitorch_compile.inductor.device_calls.tensor_core_product import CHUNK, E
 from minitorch_compile.inductor.ir.buffer import Buffer
 from minitorch_compile.inductor.ir.extern_call import ExternCall, StridedView, matrix_layout
 from minitorch_compile.inductor.ir.loops import LoopGraph
-from minitorch_compile.inductor.schedule.fit import Limits
 from minitorch_compile.inductor.schedule.fused_call import Blocks, FusedCall
 from minitorch_compile.inductor.schedule.schedule import Schedule
 from minitorch_compile.inductor.schedule.scheduler import schedule
@@ -201,7 +201,7 @@ def with_epilogues(graph: LoopGraph, operations: int, fuses: Callable[[ExternCal
         return Blocks(extent=lines, elements=columns, length=lines)
 
     while True:
-        planned = schedule(graph, Limits(operations=operations, blocks_of=blocks_of))
+        planned = schedule(graph, device_limits(operations=operations, blocks_of=blocks_of))
         others = [s.result for s in planned.steps if isinstance(s, FusedCall) and not follows(s.epilogue, s.result)]
         if not others:
             return planned

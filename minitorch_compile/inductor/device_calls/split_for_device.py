@@ -8,7 +8,7 @@ many of these, or each is cut into pieces.
 >>> x, total = Buffer.contiguous("x", (8192, 1024), float32), Buffer.contiguous("total", (1024,), float32)
 >>> down = Loop(total, (8192, 1024), lambda ops, at: ops.load(x, x.address(at)), (0,), "sum")
 >>> [(part.sizes, part.reduced) for part in split(down)]
-[((512, 16, 1024), (1,)), ((8, 64, 1024), (1,)), ((8, 1024), (0,))]
+[((512, 16, 1024), (1,)), ((512, 1024), (0,))]
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ENOUGH_ROWS, ENOUGH_COLUMNS = 1 << 9, 1 << 17  # for which a reduction stays in 
 ROWS, COLUMNS = 1 << 12, 1 << 20  # what the first of two steps leaves, about
 LONG_ROW = 1 << 17  # elements; a shorter one stays whole, as what is fused with it then does
 SHORTEST_ROW, SHORTEST_COLUMN = 1 << 12, 1 << 4  # elements of each piece
-MOST_AT_ONCE, AGAIN = 1 << 8, 1 << 6  # pieces that one thread goes through; how many, where there are more
+MOST_AT_ONCE, AGAIN = 1 << 11, 1 << 6  # pieces that a block's threads share out; how many a thread has of more
 
 
 def split_for_device(graph: LoopGraph) -> LoopGraph:
@@ -55,7 +55,8 @@ def in_steps(loop: Loop, dim: int, pieces: int, down: bool) -> list[Operation]:
         return [loop]
     first, second = in_two_steps(cut, dim)
     (left,) = second.reduced
-    return [first, *(in_steps(second, left, pieces // AGAIN, down) if down and pieces > MOST_AT_ONCE else [second])]
+    found = second.sizes[left]  # which divides the dimension, so it may be fewer
+    return [first, *(in_steps(second, left, found // AGAIN, down) if down and found > MOST_AT_ONCE else [second])]
 
 
 def goes_down(loop: Loop) -> bool:

@@ -34,12 +34,13 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Limits:
     """What a target can hold in one kernel. `blocks_of` says how it makes an extern call's result block by block; a
-    call for which that is None gets no epilogue.
+    call for which that is None gets no epilogue. `refusal`: why it doesn't want a group as one kernel; "" if it does.
     """
 
     operations: int = 300
     buffers: int = 24
     blocks_of: Callable[[ExternCall], Blocks | None] = lambda call: None
+    refusal: Callable[[Group], str] = lambda group: ""
 
 
 def fit(scheduler: Scheduler, a: Node, b: Node) -> Group | WhyNot:
@@ -56,6 +57,8 @@ def fit(scheduler: Scheduler, a: Node, b: Node) -> Group | WhyNot:
         return WhyNot(f"the kernel would have more than {scheduler.limits.buffers} buffers")
     if not share_memory(a.step, b.step, result):
         return WhyNot("they read nothing at the same place")
+    if refused := scheduler.limits.refusal(result):
+        return WhyNot(refused)
     middle = between(scheduler, a, b) or between(scheduler, b, a)
     if middle is not None:
         return WhyNot(f"{middle.name} must run between them")

@@ -36,6 +36,7 @@ for i0 in range(cuda.grid(1) // 32, 4, cuda.gridsize(1) // 32):
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import count as count_from
 
 from minitorch_compile.inductor.codegen.cuda.spelling import CudaSpelling
 from minitorch_compile.inductor.codegen.cuda.strategies.choose import Strategy, choose_strategy
@@ -210,7 +211,8 @@ class CudaKernelWriter(EmitHandler):
     def begin(self, member: Member) -> None:
         kind, buffer = member.loop.kind, member.loop.buffer
         prefix = {"sum": "total", "prod": "product"}.get(kind, "best")
-        self.totals[buffer] = f"{prefix}{len(self.totals)}"
+        number = next(n for n in count_from(len(self.totals)) if f"{prefix}{n}" not in self.totals.values())
+        self.totals[buffer] = f"{prefix}{number}"  # one that was begun before, for other elements, has a name already
         wide = scan_dtype(buffer, kind) if isinstance(member.loop, Scan) else buffer.dtype
         self.block.add(f"{self.totals[buffer]} = {start(kind, wide, self.spelling)}")
 
