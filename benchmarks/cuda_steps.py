@@ -2,7 +2,7 @@
 
     python -m benchmarks.cuda_steps                        each program: its first call, a step, memory
     python -m benchmarks.cuda_steps --torch                the same with PyTorch
-    python -m benchmarks.cuda_steps --pair                 processes of both in turns, the second of each with full caches
+    python -m benchmarks.cuda_steps --pair                 processes of both in turns, at last with full caches
     python -m benchmarks.cuda_steps --profile out gpt      where the GPU's time goes, by PyTorch's profiler, for either
 
 Weights and batches are drawn by NumPy, so both libraries begin alike: the losses after the same steps are compared.
@@ -212,7 +212,8 @@ def main() -> None:
     parser.add_argument("--calls", type=int, default=10)
     given = parser.parse_args()
     if given.pair:
-        return pair(given)
+        pair(given)
+        return
     began = time.perf_counter()
     torch = importlib.import_module("torch" if given.torch else "minitorch_compile")
     print(f"{torch.cuda.get_device_name()}, {torch.__name__} {torch.__version__}")
