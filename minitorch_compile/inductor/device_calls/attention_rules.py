@@ -44,9 +44,7 @@ from minitorch_compile.tensor.ops.flash_attention import NOTHING
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 CALL = "cudnn_attention"
-MASKED = (
-    1 << 18
-)  # scores of a matrix from which on a mask is looked at block by block: a kernel takes seconds to compile
+MASKED = 1 << 20  # scores of a matrix from which on a mask has a kernel: it takes many seconds to compile, once
 STEP = 8  # elements: 16 bytes, which cuDNN reads at once
 FUSED = frozenset(("CUDNN_ATTENTION", "FLASH_ATTENTION"))  # of PyTorch's names, those for attention without scores
 
