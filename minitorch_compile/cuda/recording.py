@@ -96,6 +96,7 @@ class Recording:
         """Puts all of it into a stream of its device."""
         if self.check is not None:
             self.check()
+            self.check.used_on(stream)
         if not self.executable:
             self.instantiate()
         self.launch_in(stream.handle)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 import minitorch_compile as torch
 from minitorch_compile import logs, nn
+from minitorch_compile.cuda.pinned_memory import pinned_bytes
+from minitorch_compile.cuda.runtime import Runtime, using
+from minitorch_compile.cuda_runtime.fake_driver import FakeDriver
+from minitorch_compile.inductor.device_calls.host_status import STATUS_BYTES
 
 
 @pytest.fixture(autouse=True)
@@ -181,3 +186,61 @@ def test_the_memory_of_recordings_goes_back_when_they_are_forgotten() -> None:
     del kept
     torch.cuda.empty_cache()
     assert (torch.cuda.memory_allocated(), torch.cuda.memory_reserved()) == before
+
+
+@pytest.fixture
+def latest() -> Iterator[Runtime]:
+    """A GPU that does what it is given as late as it may."""
+    with using(FakeDriver(order="latest")) as runtime:
+        yield runtime
+
+
+def test_memory_of_a_recording_that_is_gone_waits_for_its_last_launch(latest: Runtime) -> None:
+    double, side = torch.compile(lambda x: x * 2, mode="reduce-overhead"), torch.cuda.Stream()
+    for value in (1.0, 2.0):
+        double(torch.full((300,), value, device="cuda"))
+    x = torch.full((300,), 3.0, device="cuda")
+    torch.cuda.synchronize()
+    with torch.cuda.stream(side):
+        result = double(x)
+    del double
+    torch.compiler.reset()
+    gc.collect()
+    others = [torch.full((300,), 7.0, device="cuda") for _ in range(3)]  # one lies where x was copied to
+    torch.cuda.current_stream().synchronize()
+    side.synchronize()
+    assert result.eq(6).all() and all(other.eq(7).all() for other in others)
+
+
+def test_memory_for_errors_waits_for_the_last_launch(latest: Runtime) -> None:
+    chosen, side = torch.compile(lambda x, i: x[i], mode="reduce-overhead"), torch.cuda.Stream()
+    x, i = torch.ones(4, device="cuda"), torch.tensor([0, 9], device="cuda")
+    for _ in range(2):
+        chosen(x, i * 0)
+    torch.cuda.synchronize()
+    with torch.cuda.stream(side):
+        chosen(x, i)
+    del chosen
+    torch.compiler.reset()
+    gc.collect()
+    other = pinned_bytes(latest, STATUS_BYTES)  # where the error was to be told, if that is free
+    other[:] = 0
+    side.synchronize()
+    assert not other.any()
+
+
+def test_so_does_that_of_a_graph_that_a_program_records(latest: Runtime) -> None:
+    x, i, made = torch.ones(4, device="cuda"), torch.tensor([0, 0], device="cuda"), torch.cuda.CUDAGraph()
+    x[i]
+    torch.cuda.synchronize()
+    with torch.cuda.graph(made):
+        result = x[i]
+    i.copy_(torch.tensor([0, 9]))
+    torch.cuda.synchronize()
+    made.replay()
+    del made, result
+    gc.collect()
+    other = pinned_bytes(latest, STATUS_BYTES)
+    other[:] = 0
+    torch.cuda.synchronize()
+    assert not other.any()

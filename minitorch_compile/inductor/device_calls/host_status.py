@@ -18,6 +18,7 @@ import numpy as np
 
 from minitorch_compile.cuda.pinned_memory import pinned_bytes
 from minitorch_compile.cuda.runtime import Runtime
+from minitorch_compile.cuda_runtime.driver import StreamHandle
 from minitorch_compile.inductor.runtime.tensor_call import index_error
 
 STATUS_BYTES = 24  # three int64: what went wrong, the index, the size
@@ -30,12 +31,19 @@ class HostStatus:
         self.words = pinned_bytes(runtime, STATUS_BYTES).view(np.int64)
         self.words[:] = 0
         self.address = self.words.ctypes.data
+        self.allocator, self.streams = runtime.host_allocator, set[StreamHandle]()
 
     def __call__(self) -> None:
         if self.words[0]:
             reported = self.words.copy()
             self.words[:] = 0
             raise_reported(reported)
+
+    def used_on(self, stream: StreamHandle) -> None:
+        """Keeps the memory back, when nobody has it any more, until the kernels in this stream are done with it."""
+        if stream not in self.streams:
+            self.streams.add(stream)
+            self.allocator.record_stream(self.address, stream)
 
 
 def raise_reported(reported: np.ndarray) -> None:

@@ -204,8 +204,9 @@ class RecordedGraph:
         blocks = {m[0]: x.storage.block for m, x in zip(made, results) if type(m) is tuple}
         looks = [look(inputs[i], size) for i, size in statics]
         written = [at.get(m, m) if type(m) is int else m for m in made]
-        stream = self.runtime.current_stream(self.index)
-        return Run(recording, statics, looks, places, written, blocks, stream)
+        run = Run(recording, statics, looks, places, written, blocks, self.runtime.current_stream(self.index))
+        self._used_on(run, run.stream)
+        return run
 
     # ------------------------------------------------------------------------------------------ launching
 
@@ -214,7 +215,7 @@ class RecordedGraph:
         stream = self.runtime.current_stream(self.index)
         if stream != run.stream:
             self.runtime.order(run.stream, stream)
-            run.stream = stream
+            self._used_on(run, stream)
         for i, place in run.places:
             place.fill(inputs[i])
         for handed in run.handed:
@@ -233,6 +234,16 @@ class RecordedGraph:
                 for m in run.made
             ]
         )
+
+
+    def _used_on(self, run: Run, stream: StreamHandle) -> None:
+        """Its launches are in this stream from now on: what they read and write is kept until they are done, be the
+        recording gone."""
+        run.stream = stream
+        for _, place in run.places:
+            place.block.used_on(stream)
+        if self.status is not None:
+            self.status.used_on(stream)
 
 
 def _memory_of(x: Any) -> Callable[[], Any]:
