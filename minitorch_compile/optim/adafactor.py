@@ -61,6 +61,9 @@ class Adafactor(Optimizer):
         }
         super().__init__(params, defaults)
 
+    def steps_differ(self, group: Group) -> bool:
+        return True
+
     def update(self, group: Group, params: list[Tensor]) -> None:
         for p in params:
             if p.is_complex():

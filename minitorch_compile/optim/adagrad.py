@@ -66,6 +66,9 @@ class Adagrad(RuleOptimizer):
             for p in group["params"]:
                 self.state[p].update(self.initial_state(p, group))
 
+    def steps_differ(self, group: Group) -> bool:
+        return bool(group["lr_decay"])
+
     def update(self, group: Group, params: list[Tensor]) -> None:
         if not is_fused(group, params):
             super().update(group, params)

@@ -82,6 +82,12 @@ def with_step_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
     return hooked
 
 
+CANNOT_BE_CAPTURED = (
+    "it counts its steps on the host, so that each launch would repeat this one; compile the step instead, with"
+    " torch.compile(mode='reduce-overhead')."
+)
+
+
 class Optimizer(OptimizerHooks):
     """Base class. A subclass gives the defaults of its options and defines `update(group, params)`, or `step` itself.
 
@@ -179,24 +185,28 @@ class Optimizer(OptimizerHooks):
         with set_grad_enabled(bool(self.defaults.get("differentiable"))):
             for group in self.param_groups:
                 params = [p for p in group["params"] if p.grad is not None]
-                if not is_compiling() and any(p.grad.is_sparse_layout for p in params):
-                    params = step_sparse(self, group, params)
+                if params and not is_compiling():
+                    self._check_recording(group, params[0])
+                    if any(p.grad.is_sparse_layout for p in params):
+                        params = step_sparse(self, group, params)
                 if params:
-                    if not is_compiling():
-                        self._check_recording(group, params[0])
                     self.update(group, params)
         return loss
 
     def _check_recording(self, group: Group, p: Tensor) -> None:
         """RuntimeError for a step whose numbers change from one to the next, but would be recorded as they are now."""
         block = p.storage.block
-        if block is None or group.get("capturable", True) or not block.allocator.is_recording:
+        if block is None or not block.allocator.is_recording or not self.steps_differ(group):
             return
         if block.runtime.driver.is_capturing(block.runtime.current_stream(block.index)):
             raise RuntimeError(
-                f"Attempting CUDA graph capture of step() for an instance of {type(self).__name__} but param_groups'"
-                " capturable is False."
+                f"Attempting CUDA graph capture of step() for an instance of {type(self).__name__} but "
+                + ("param_groups' capturable is False." if "capturable" in group else CANNOT_BE_CAPTURED)
             )
+
+    def steps_differ(self, group: Group) -> bool:
+        """Whether a step computes with numbers of Python's that are others in the next one."""
+        return not group.get("capturable", True)
 
     def update(self, group: Group, params: list[Tensor]) -> None:
         """Steps the parameters of one group, all of which have gradients."""

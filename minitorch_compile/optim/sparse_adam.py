@@ -42,5 +42,8 @@ class SparseAdam(Optimizer):
         if sparse:
             raise ValueError(f"Sparse params at indices {sparse}: SparseAdam requires dense parameter tensors")
 
+    def steps_differ(self, group: Group) -> bool:
+        return True
+
     def update(self, group: Group, params: list[Tensor]) -> None:
         raise RuntimeError("SparseAdam does not support dense gradients, please consider Adam instead")

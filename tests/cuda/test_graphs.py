@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -165,6 +166,22 @@ def test_a_step_that_counts_is_recorded_if_it_is_capturable() -> None:
     torch.testing.assert_close(stepped(True, True), stepped(False, False))
     with pytest.raises(RuntimeError, match="capture of step.. for an instance of Adam but .* capturable is False"):
         stepped(False, True)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda w: torch.optim.Adagrad([w], lr_decay=0.5),
+        lambda w: torch.optim.Adafactor([w]),
+        lambda w: torch.optim.SparseAdam([w]),
+    ],
+)
+def test_steps_that_are_counted_on_the_host_are_not_recorded(make: Callable[[Any], Any]) -> None:
+    w = torch.ones(2, 2, device="cuda", requires_grad=True)
+    w.grad = torch.ones(2, 2, device="cuda")
+    optimizer = make(w)
+    with pytest.raises(RuntimeError, match="it counts its steps on the host"), torch.cuda.graph(torch.cuda.CUDAGraph()):
+        optimizer.step()
 
 
 def test_a_whole_training_step_of_plain_code_is_recorded() -> None:

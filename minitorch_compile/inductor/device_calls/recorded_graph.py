@@ -235,7 +235,6 @@ class RecordedGraph:
             ]
         )
 
-
     def _used_on(self, run: Run, stream: StreamHandle) -> None:
         """Its launches are in this stream from now on: what they read and write is kept until they are done, be the
         recording gone."""
