@@ -45,7 +45,7 @@ TYPES: dict[str, tuple[int, int, int, np.dtype[Any]]] = {
     "complex128": (C_64F, COMPUTE_64F, C_64F, np.dtype(np.complex128)),
 }
 # cublasLtEpilogue_t: what is done to a result before it is stored. Gelu is the one with tanh.
-EPILOGUES = {"BIAS": 4, "RELU_BIAS": 6, "GELU_BIAS": 36}
+EPILOGUES = {"BIAS": 4, "GELU_BIAS": 36}
 # cublasOperation_t, and cublasLtReductionScheme_t: where the parts of a sum that is cut up are added.
 PLAIN, TRANSPOSED = 0, 1
 IN_WIDE_SUMS, ANYWHERE = 2, 7

@@ -34,7 +34,6 @@ COMPUTES = {68: ((0, 2, 14, 4), (0, 4)), 70: ((1, 5), (1, 5)), 77: ((0,), (0,))}
 
 EPILOGUES: dict[int, Callable[[np.ndarray], np.ndarray]] = {  # of what has its bias
     4: lambda x: x,
-    6: lambda x: np.maximum(x, 0),
     36: lambda x: x / 2 * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))),
 }
 

@@ -89,7 +89,7 @@ def test_numbers_of_two_bytes_are_multiplied_as_they_are(
 functional = torch.nn.functional
 FOLLOWED: dict[str, tuple[Callable[..., Any], bool]] = {  # and whether cuBLASLt does all of it
     "bias": (functional.linear, True),
-    "relu": (lambda x, w, b: functional.relu(functional.linear(x, w, b)), True),
+    "relu": (lambda x, w, b: functional.relu(functional.linear(x, w, b)), False),
     "gelu with tanh": (lambda x, w, b: functional.gelu(functional.linear(x, w, b), approximate="tanh"), True),
     "gelu with erf": (lambda x, w, b: functional.gelu(functional.linear(x, w, b)), False),
     "twice the bias": (lambda x, w, b: x @ w.t() + 2 * b, False),
@@ -108,6 +108,7 @@ def test_a_product_is_stored_once_with_what_cublas_can_do_behind_it(
         found = compiled(x.cuda(), w.cuda(), bias.cuda())
         expected = program(x.float(), w.float(), bias.float())
         assert np.allclose(found.cpu().float().numpy(), expected.numpy(), rtol=2e-2, atol=1e-1)
+    is_one_call = is_one_call and (name == "bias" or element is torch.bfloat16)
     assert (not any("def fused" in text for text in gpus.kernels.compiled)) == is_one_call and library.asked > 0
 
 
