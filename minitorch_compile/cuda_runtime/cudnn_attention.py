@@ -78,13 +78,10 @@ def row_major(sizes: Sequence[int]) -> Layout:
     return Layout((n, heads, rows, columns), (heads * rows * columns, rows * columns, columns, 1))
 
 
-def computes_attention(
-    library: Cudnn, attention: Attention, deterministic: bool, stream: StreamHandle, with_gradient: bool
-) -> bool:
-    """Whether there is an algorithm; `with_gradient`: for its gradients, too."""
+def computes_attention(library: Cudnn, attention: Attention, deterministic: bool, stream: StreamHandle) -> bool:
+    """Whether there is an algorithm."""
     try:
-        for backward in (False, True) if with_gradient else (False,):
-            _plan(library, attention._replace(backward=backward), deterministic, stream)
+        _plan(library, attention, deterministic, stream)
     except NoAlgorithmError:
         return False
     return True

@@ -137,6 +137,26 @@ def test_what_cudnn_refuses_has_scores(gpus: Runtime) -> None:
     assert library.built == built  # what was refused isn't asked for again
 
 
+@pytest.mark.parametrize("compiled", [False, True])
+def test_what_cudnn_refuses_may_have_a_kernel_of_ours(compiled: bool, gpus: Runtime) -> None:
+    """Forward by cuDNN, backward by ours: they share the logarithms."""
+    library = use(gpus, refused=("sdpa_backward",))
+    rows, found = randn(1, 4, 3 * 32).half(), []
+
+    def program(x: Any) -> Any:
+        q, k, v = (part.view(1, 4, 2, 16).transpose(1, 2) for part in (x * 2).split(32, 2))
+        return attend(q, k, v, is_causal=True).transpose(1, 2).reshape(1, 4, 32)
+
+    for leaf, run in ((rows.float(), program), (rows.cuda(), torch.compile(program) if compiled else program)):
+        leaf.requires_grad_()
+        out = run(leaf)
+        found.append((out, *torch.autograd.grad((out * out).sum(), leaf)))
+    for expected, made in zip(*found, strict=True):
+        assert torch.allclose(made.float().cpu(), expected, 1e-2, 1e-2 * expected.abs().max().item())
+    assert [call for call, _ in library.ran] == ["sdpa"]
+    assert any("flash_attention_by_keys" in text for text in gpus.kernels.compiled)
+
+
 def test_gradients_of_gradients_are_the_cpus(gpus: Runtime) -> None:
     use(gpus)
     x, found = randn(1, 2, 3, 8).half(), []

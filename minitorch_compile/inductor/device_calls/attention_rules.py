@@ -1,6 +1,6 @@
 """Attention as a call of cuDNN, forward and backward, without a score matrix: for floats of two bytes, without a mask.
-Where cuDNN isn't, and for a mask of truth values, kernels of ours compute both (`flash_attention.py`,
-`flash_attention_backward.py`).
+Where cuDNN isn't, or has no algorithm, and for a mask of truth values, kernels of ours compute both
+(`flash_attention.py`, `flash_attention_backward.py`).
 
 `scaled_dot_product_attention` asks a device whether it computes attention so (`is_fused`), and is then one op, whose
 meaning is `tensor/ops/flash_attention.py`. Of a row cuDNN keeps one number, log(sum(exp(score))), where the op has two
@@ -99,7 +99,9 @@ def _is_fused(libraries: Libraries, tensors: Sequence[TensorBase], is_causal: bo
     if library is None:
         return is_ours(libraries, attention)
     stream = libraries.runtime.current_stream(libraries.runtime.index_of(query.device))
-    return computes_attention(library, attention, settings.deterministic, stream, wanted)
+    ways = [attention, attention._replace(backward=True)] if wanted else [attention]
+    is_cudnns = all(computes_attention(library, way, settings.deterministic, stream) for way in ways)
+    return is_cudnns or is_ours(libraries, attention)
 
 
 def as_rows(sizes: Sequence[int], strides: Sequence[int]) -> Layout:
@@ -167,7 +169,14 @@ def attention_rules(libraries: Libraries, in_graphs: bool = False) -> dict[str, 
 
 
 def _call(libraries: Libraries, attention: Attention) -> str:
-    is_cudnns = attention.mask is None and attention_library(libraries) is not None
+    """cuDNN's, unless it has no algorithm for that which there is a kernel of ours for."""
+    library = attention_library(libraries)
+    if library is None or attention.mask is not None:
+        return attention_launches.CALL
+    if not is_ours(libraries, attention):
+        return CALL
+    stream = libraries.runtime.current_stream()
+    is_cudnns = computes_attention(library, attention, settings.deterministic, stream)
     return CALL if is_cudnns else attention_launches.CALL
 
 
@@ -184,8 +193,9 @@ def _attention(
     q, k, v, *masks = (Layout(tuple(view.sizes), tuple(view.strides)) for view in views)
     attention = Attention(query.dtype.name, q, k, v, bool(is_causal), float(scale), backward)
     attention = attention._replace(mask=masks[0] if masks else None)
-    if in_graphs and _call(libraries, attention) == CALL:
-        attention = attention._replace(heads_inside=q.strides[1] < q.strides[2])
+    inside = attention._replace(heads_inside=q.strides[1] < q.strides[2])
+    if in_graphs and _call(libraries, inside) == CALL:
+        attention = inside
     if query.dtype.name not in ELEMENTS or (_call(libraries, attention) != CALL and not is_ours(libraries, attention)):
         raise NoKernelError("cuDNN isn't there, or isn't asked for attention in this dtype")
     return attention
