@@ -25,7 +25,7 @@ output out[16, 32]:[32, 1]
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -63,21 +63,24 @@ Key = tuple[str, tuple[Any, ...]]  # what a loop does: its text, and the numbers
 def with_library_epilogues(graph: LoopGraph) -> LoopGraph:
     """The graph with each product and the loop that alone reads it as one call, if cuBLASLt computes both; and then
     with the next loop, in the same way."""
-    for _ in range(2):
-        graph = _with_one_loop_more(graph)
-    return graph
-
-
-def _with_one_loop_more(graph: LoopGraph) -> LoopGraph:
+    calls = [call for call in graph.operations if isinstance(call, ExternCall) and _can_be_first(call)]
+    if not calls:
+        return graph
     readers: dict[Buffer, list[Any]] = {}
     for operation in graph.operations:
-        for buffer in set(buffers_read(operation)):
+        for buffer in buffers_read(operation):
             readers.setdefault(buffer, []).append(operation)
+    graph, calls = _with_one_loop_more(graph, calls, readers)
+    return _with_one_loop_more(graph, calls, readers)[0]
+
+
+def _with_one_loop_more(
+    graph: LoopGraph, calls: Sequence[ExternCall], readers: Mapping[Buffer, Sequence[Any]]
+) -> tuple[LoopGraph, list[ExternCall]]:
+    """The graph, and the calls that took one in. `readers`: the operations that read a buffer."""
     kept = {view.buffer for view in graph.outputs}
     merged: dict[int, ExternCall | None] = {}
-    for call in graph.operations:
-        if not isinstance(call, ExternCall) or not _can_be_first(call):
-            continue
+    for call in calls:
         if call.outputs[0] in kept or len(readers.get(call.outputs[0], ())) != 1:
             continue
         (loop,) = readers[call.outputs[0]]
@@ -85,7 +88,8 @@ def _with_one_loop_more(graph: LoopGraph) -> LoopGraph:
         if together is not None:
             merged |= {id(call): None, id(loop): together}
     found = [merged.get(id(operation), operation) for operation in graph.operations]
-    return replace(graph, operations=[operation for operation in found if operation is not None]) if merged else graph
+    operations = [operation for operation in found if operation is not None]
+    return replace(graph, operations=operations), [call for call in merged.values() if call is not None]
 
 
 def _can_be_first(call: ExternCall) -> bool:
