@@ -178,5 +178,21 @@ def test_beside_cublas_what_is_faster_is_chosen_by_timing_and_remembered(
     assert sum("finish" in text for text in used(gpus)) == 1  # it was tried, whoever won
 
 
-def followed(x: Any, w: Any) -> Any:
-    return F.linear(x, w).relu() + 1
+def followed(x: Any, w: Any, bias: Any = None) -> Any:
+    return F.linear(x, w, bias).relu() + 1
+
+
+def test_a_bias_behind_which_loops_come_is_left_to_a_kernel_of_ours_to_try(gpus: Runtime, monkeypatch: Any) -> None:
+    with_cublas(gpus)
+    asked: list[Any] = []
+
+    def ask(timer: object, planned: object, step: object) -> bool:
+        asked.append(step)
+        return True
+
+    monkeypatch.setattr(product_choice.EpilogueTimer, "__call__", ask)
+    x, w, bias = (torch.randn(*sizes).half() for sizes in ((18, 16), (40, 16), (40,)))
+    for program in (followed, F.linear):  # all of a plain layer is cuBLASLt's
+        found = torch.compile(program, mode="max-autotune-no-cudagraphs")(x.cuda(), w.cuda(), bias.cuda())
+        close(found, program(x.float(), w.float(), bias.float()))
+        assert len(asked) == 1

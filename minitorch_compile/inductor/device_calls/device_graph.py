@@ -93,7 +93,7 @@ class DeviceGraphs(Target):
 
         timer = EpilogueTimer(kernels.runtime, self.index, options, make)
         scheduled = device_schedule(
-            split_for_device(merging(kernels.libraries)(loops)), options, kernels.libraries, timer
+            split_for_device(merging(kernels.libraries, options.max_autotune)(loops)), options, kernels.libraries, timer
         )
         return GraphCall(DeviceCall(scheduled, resources, kernels.kernel, kernels.runtime, self.index), self.where)
 

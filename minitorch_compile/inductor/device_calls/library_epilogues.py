@@ -60,9 +60,10 @@ PROGRAMS: Mapping[str, Callable[..., Any]] = {
 Key = tuple[str, tuple[Any, ...]]  # what a loop does: its text, and the numbers in it
 
 
-def with_library_epilogues(graph: LoopGraph) -> LoopGraph:
+def with_library_epilogues(graph: LoopGraph, to_the_end: bool = False) -> LoopGraph:
     """The graph with each product and the loop that alone reads it as one call, if cuBLASLt computes both; and then
-    with the next loop, in the same way."""
+    with the next loop, in the same way. With `to_the_end` only if no loop is left behind it, since a kernel of ours may
+    take in all of them."""
     calls = [call for call in graph.operations if isinstance(call, ExternCall) and _can_be_first(call)]
     if not calls:
         return graph
@@ -70,8 +71,14 @@ def with_library_epilogues(graph: LoopGraph) -> LoopGraph:
     for operation in graph.operations:
         for buffer in buffers_read(operation):
             readers.setdefault(buffer, []).append(operation)
-    graph, calls = _with_one_loop_more(graph, calls, readers)
-    return _with_one_loop_more(graph, calls, readers)[0]
+    merged = _with_one_loop_more(*_with_one_loop_more(graph, calls, readers), readers)[0]
+    if not to_the_end:
+        return merged
+    factors = lambda call: tuple(map(id, call.inputs[:2]))
+    made = [call for call in merged.operations if isinstance(call, ExternCall) and call.kernel == CALL]
+    left = {factors(call) for call in made if any(isinstance(x, Loop) for x in readers.get(call.outputs[0], ()))}
+    calls = [call for call in calls if factors(call) not in left]
+    return _with_one_loop_more(*_with_one_loop_more(graph, calls, readers), readers)[0]
 
 
 def _with_one_loop_more(

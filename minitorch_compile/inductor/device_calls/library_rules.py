@@ -6,6 +6,7 @@ A rule that answers None leaves the call to the others: products of integers are
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from minitorch_compile import prims
@@ -49,9 +50,12 @@ def library_rules(libraries: Libraries, in_graphs: bool = False) -> Mapping[str,
     return rules
 
 
-def merging(libraries: Libraries) -> Callable[[LoopGraph], LoopGraph]:
-    """What makes one call of a product and the loop behind it, where cuBLASLt computes both."""
-    return (lambda graph: graph) if libraries.products is None else with_library_epilogues
+def merging(libraries: Libraries, to_the_end: bool = False) -> Callable[[LoopGraph], LoopGraph]:
+    """What makes one call of a product and the loop behind it, where cuBLASLt computes both. `to_the_end`: only where
+    no other loop follows."""
+    if libraries.products is None:
+        return lambda graph: graph
+    return partial(with_library_epilogues, to_the_end=to_the_end)
 
 
 def product_rule(prim: Prim) -> Callable[..., TensorBox | None]:
