@@ -58,11 +58,11 @@ class OpNode(Node):
         for position in op.tensor_parameters:
             value, keeps = parameters[position], derivative.keeps[position]
             if isinstance(value, TensorBase):
-                edges.append(gradient_edge(value))
+                edges.append(gradient_edge(value) if value._requires_grad or value.base is not None else NO_EDGE)
                 if keeps is VALUE:
                     self._keep(value)
-                elif keeps is not FOR_OTHERS:
-                    parameters[position] = _look_of(value)
+                elif keeps is not FOR_OTHERS and not (value._requires_grad and value.grad_fn is None):
+                    parameters[position] = Layout(value)  # but a leaf itself, which the graph keeps in any case
             elif isinstance(value, (list, tuple)):
                 edges += [gradient_edge(item) if isinstance(item, TensorBase) else NO_EDGE for item in value]
                 parameters[position] = tuple(self._kept_item(item, keeps) for item in value)
@@ -127,8 +127,8 @@ class OpNode(Node):
             if isinstance(value, TensorBase):
                 if requiring > value._requires_grad:
                     self._keep(value)
-                else:
-                    parameters[position] = _look_of(value)
+                elif not (value._requires_grad and value.grad_fn is None):
+                    parameters[position] = Layout(value)
 
     def _kept_item(self, item: Any, keeps: str) -> Any:
         if not isinstance(item, TensorBase):
@@ -264,11 +264,6 @@ class MissingDerivative(Node):
             f"derivative for '{self.op.name}' is not implemented; add one with @derivative({self.op}), or write"
             " an autograd.Function"
         )
-
-
-def _look_of(x: Any) -> Any:
-    """What stands for a tensor of which no value is needed: a leaf itself, which the graph keeps in any case."""
-    return x if x._requires_grad and x.grad_fn is None else Layout(x)
 
 
 def _as_result(out: Any, maker: Node, index: int) -> Any:

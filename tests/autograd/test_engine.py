@@ -7,7 +7,7 @@ import weakref
 
 import pytest
 
-from minitorch_compile import nn, no_grad, ones, randn, tensor, zeros
+from minitorch_compile import float64, nn, no_grad, ones, randn, tensor, zeros
 from minitorch_compile.autograd import backward, grad
 from minitorch_compile.nn import functional as F
 from minitorch_compile.tensor.dispatch import dispatch
@@ -208,6 +208,14 @@ class TestErrors:
     def test_only_scalars_have_an_implicit_gradient(self):
         with pytest.raises(RuntimeError, match="grad can be implicitly created only for scalar outputs"):
             leaf(1.0, 2.0).backward()
+
+    def test_a_loss_gets_a_one_of_its_own_in_each_walk(self):
+        seen = []
+        loss = leaf(2.0, 3.0).sum().double()
+        loss.register_hook(lambda grad: seen.append((grad.item(), grad.dtype, grad.sizes)) or grad.mul_(3))
+        loss.backward(retain_graph=True)
+        loss.backward()
+        assert seen == [(1.0, float64, ())] * 2
 
     def test_a_gradient_of_the_wrong_shape(self):
         with pytest.raises(RuntimeError, match="Mismatch in shape"):

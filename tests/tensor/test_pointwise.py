@@ -10,6 +10,7 @@ from scipy import special
 
 import minitorch_compile as torch
 from minitorch_compile.tensor import Tensor, fake_like, from_numpy, ops
+from minitorch_compile.tensor.ops.pointwise import ALONE
 from tests.tensor.awkward import arrays, layouts, special_floats
 
 UNARY = {
@@ -248,3 +249,15 @@ def test_sizes_must_be_said(make):
     with pytest.raises(TypeError, match=r'missing 1 required positional arguments: "size"'):
         make()
     assert make(()).shape == make(size=()).shape == ()
+
+
+@pytest.mark.parametrize("op", [op for op, _ in ALONE])
+@pytest.mark.parametrize("element", [np.float64, np.float32, np.float16, np.int64, np.int8, np.uint8])
+def test_the_function_that_tensors_go_straight_to_is_the_formula(op, element):
+    floats = [*special_floats(), 3.0, -7.0, 100.0]
+    with np.errstate(all="ignore"):
+        x = np.asarray(floats if np.dtype(element).kind == "f" else [3, 0, 100, 127], element)
+        operands = (x, x[::-1].copy())[: len(op.tensor_parameters)]
+        straight, formula = op.of_tensors(*operands), op.kernel(*operands)
+    assert straight.dtype == formula.dtype
+    np.testing.assert_array_equal(straight, formula)

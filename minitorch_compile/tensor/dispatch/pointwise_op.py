@@ -56,6 +56,8 @@ NUMBERS = (bool, int, float, complex, np.generic, SymInt, SymFloat)
 SCALAR_CATEGORY = {bool: BOOL, int: INTEGER, float: FLOATING, complex: COMPLEX}
 UNKNOWN = COMPLEX + 1
 _ABSENT: Any = object()
+_KEPT_BY_ALL = frozenset(d for d in FROM_NUMPY.values() if d.by_numpy and d.category != COMPLEX)
+_FLOATS = frozenset(d for d in FROM_NUMPY.values() if d.category == FLOATING)
 OPTIONS = (type(None), bool, str)  # of which each value may make a kernel refuse; of numbers, their type does
 
 # How the dtype of a pointwise result follows from the common dtype of the arguments (PyTorch's promotion kinds).
@@ -71,9 +73,11 @@ class PointwiseOp(Op):
     def __init__(self, kernel: Callable[..., Any], *, promotion: str = DEFAULT, **row: Any) -> None:
         super().__init__(kernel, **row)
         self.promotion = promotion
+        self.of_tensors = kernel  # or what it comes to for one or two tensors alone, if that is a function of NumPy's
         annotations = [str(p.annotation) for p in self.own_signature.parameters.values()]
         self._tensors_only = [i for i, annotation in enumerate(annotations) if annotation == "Array"]  # and no number
         self._second_may_be_number = 1 not in self._tensors_only
+        self._straightforward = _KEPT_BY_ALL if promotion is DEFAULT else _KEPT_BY_ALL & _FLOATS
         self._accepted: set[tuple[Any, ...]] = set()  # dtypes and numbers for which the kernel is known not to raise
 
     def common_dtype(self, bound: Sequence[Any]) -> dtype:
@@ -111,20 +115,18 @@ class PointwiseOp(Op):
         if not isinstance(input, TensorBase) or (array := input._array) is None or not array.flags.c_contiguous:
             return super().run_plain(args)
         element = input.dtype
-        if element.category != FLOATING and (self.promotion is not DEFAULT or element.category == COMPLEX):
-            return super().run_plain(args)
-        if not element.by_numpy and (element is not float16 or not self._is_one_step(other)):
+        if element not in self._straightforward and (element is not float16 or not self._is_one_step(other)):
             return super().run_plain(args)
         try:
             if other is _ABSENT:
-                value = silence.run(self.kernel, array)
+                value = silence.run(self.of_tensors, array)
             elif isinstance(other, TensorBase):
                 operand = other._array
                 if operand is None or other.dtype is not element:
                     return super().run_plain(args)
                 if other.sizes != input.sizes or other.strides != input.strides:
                     return super().run_plain(args)
-                value = silence.run(self.kernel, array, operand)
+                value = silence.run(self.of_tensors, array, operand)
             elif self._second_may_be_number and SCALAR_CATEGORY.get(type(other), UNKNOWN) <= element.category:
                 value = silence.run(self.kernel, array, other)
             else:

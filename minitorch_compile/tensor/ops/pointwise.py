@@ -617,3 +617,13 @@ def where(condition: Array, input: Array | Scalar, other: Array | Scalar) -> Arr
     (tensor([0., 2.]), (tensor([1]),))
     """
     return select(condition, input, other)
+
+
+# What these formulas come to for tensors alone. Small ones go straight to it (`PointwiseOp.run_plain`).
+ALONE: tuple[tuple[PointwiseOp, np.ufunc], ...] = (
+    (add, np.add), (sub, np.subtract), (mul, np.multiply), (div, np.divide), (neg, np.negative),
+    (maximum, np.maximum), (minimum, np.minimum),
+    (exp, np.exp), (log, np.log), (sqrt, np.sqrt), (sin, np.sin), (cos, np.cos), (tanh, np.tanh),
+)  # fmt: skip
+for _op, _function in ALONE:
+    _op.of_tensors = _function
