@@ -40,9 +40,13 @@ class RecordedBlock(DeviceBlock):
     __slots__ = ("check", "memory")
 
     def __init__(self, memory: DeviceBlock, check: Callable[[], None] | None) -> None:
-        self.runtime, self.nbytes, self.device = memory.runtime, memory.nbytes, memory.device
-        self.allocator, self.address, self.check = memory.allocator, memory.address, check
-        self.memory = memory
+        self.memory, self.address, self.check = memory, memory.address, check
+
+    def __getattr__(self, name: str) -> Any:
+        """What is seldom asked of it: each launch makes blocks anew."""
+        if name in ("allocator", "device", "nbytes", "runtime"):
+            return getattr(self.memory, name)
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
 
     def __del__(self) -> None:
         """The memory goes back when the recording doesn't need it either."""

@@ -60,9 +60,10 @@ class Run:
     """One recording.
 
     `statics`: positions and bytes of an element of the inputs that stay; `looks`: where they were, and their strides.
-    `made`: the results, each what `from_parts` is told behind its storage, with its place first; of one that is written
-    back, the position of the input, or the place that was copied into. `handed`: the memory of the results of the last
-    launch, as far as somebody has it; `saved`: of those that may not be overwritten while somebody does.
+    `made`: the results, each what `from_parts` is told behind its storage, with the number of its memory first; of one
+    that is written back, the position of the input, or the place that was copied into. `handed`: the memory of the
+    results of the last launch, as far as somebody has it; `saved`: of those that may not be overwritten while somebody
+    does, whose numbers are in `kept`.
     """
 
     recording: Recording
@@ -70,7 +71,8 @@ class Run:
     looks: list[tuple[int, tuple[int, ...]]]
     places: list[tuple[int, Place]]
     made: list[Any]
-    blocks: dict[int, DeviceBlock]  # the memory of its results, by place
+    memories: list[DeviceBlock]  # of its results
+    kept: list[int]
     stream: StreamHandle
     handed: list[weakref.ref[RecordedBlock]] = field(default_factory=list)
     saved: list[weakref.ref[RecordedBlock]] = field(default_factory=list)
@@ -78,11 +80,17 @@ class Run:
 
     def fits(self, inputs: Sequence[TensorBase]) -> bool:
         """Whether the static inputs are where they were."""
-        return self.looks == [look(inputs[i], size) for i, size in self.statics]
+        for (i, size), (address, strides) in zip(self.statics, self.looks):
+            x = inputs[i]
+            if x.storage.block.address + x.offset * size != address or x.strides != strides:
+                return False
+        return True
 
     def is_pending(self) -> bool:
         """Whether somebody needs a result that may not be overwritten."""
-        return self.step == control.steps_begun() and any(block() is not None for block in self.saved)
+        if not self.saved or self.step != control.steps_begun():
+            return False
+        return any(block() is not None for block in self.saved)
 
 
 def look(x: TensorBase, size: int) -> tuple[int, tuple[int, ...]]:
@@ -99,6 +107,7 @@ class RecordedGraph:
         self.call: DeviceCall = plain.call
         self.runtime: Runtime = self.call.runtime
         self.index = self.call.index
+        self.allocator = self.runtime.allocators[self.index]
         # The places of results that the next run may not overwrite while somebody has them.
         self.kept = sorted(
             {m[0] for i, m in enumerate(self.call.results) if type(m) is tuple and i not in frozenset(overwritable)}
@@ -117,18 +126,14 @@ class RecordedGraph:
         with self.turn:
             if self.status is not None:
                 self.status()  # of an earlier launch, which nobody waited for
-            if not self.reason and not self.runtime.allocators[self.index].is_recording:
-                run = self.fitting(inputs) or self.recorded(inputs)
-                if run is not None:
-                    return self.launched(run, inputs)
+            if not self.reason and not self.allocator.is_recording:
+                for run in self.runs:
+                    if run.fits(inputs) and not run.is_pending():
+                        return self.launched(run, inputs)
+                made = self.recorded(inputs)
+                if made is not None:
+                    return self.launched(made, inputs)
             return self.plain(*inputs)
-
-    def fitting(self, inputs: Sequence[Any]) -> Run | None:
-        """A recording for these inputs whose results may be overwritten."""
-        for run in self.runs:
-            if run.fits(inputs) and not run.is_pending():
-                return run
-        return None
 
     # ------------------------------------------------------------------------------------------ recording
 
@@ -179,7 +184,7 @@ class RecordedGraph:
             return False
         block = x.storage.block
         if isinstance(block, RecordedBlock):  # of another recording, whose results are always there
-            return block.address not in {mine.address for run in self.runs for mine in run.blocks.values()}
+            return block.address not in {mine.address for run in self.runs for mine in run.memories}
         return self._stays(position, x) or self.seen[position]() is block
 
     def _record(self, inputs: Sequence[Any]) -> Run | None:
@@ -201,17 +206,20 @@ class RecordedGraph:
             status = None if self.status is None else self.status.address
             results = self.call.results_of([at.get(i, x) for i, x in enumerate(inputs)], status=status)
         made = self.call.results
-        blocks = {m[0]: x.storage.block for m, x in zip(made, results) if type(m) is tuple}
+        memories = {m[0]: x.storage.block for m, x in zip(made, results) if type(m) is tuple}
+        numbers = {place: number for number, place in enumerate(memories)}
         looks = [look(inputs[i], size) for i, size in statics]
-        written = [at.get(m, m) if type(m) is int else m for m in made]
-        run = Run(recording, statics, looks, places, written, blocks, self.runtime.current_stream(self.index))
+        written = [at.get(m, m) if type(m) is int else (numbers[m[0]], *m[1:]) for m in made]
+        kept = [numbers[place] for place in self.kept]
+        stream = self.runtime.current_stream(self.index)
+        run = Run(recording, statics, looks, places, written, [*memories.values()], kept, stream)
         self._used_on(run, run.stream)
         return run
 
     # ------------------------------------------------------------------------------------------ launching
 
     def launched(self, run: Run, inputs: Sequence[Any]) -> tuple[Any, ...]:
-        """One launch, and its results."""
+        """One launch, and its results. Each line counts: small steps run at the speed of this."""
         stream = self.runtime.current_stream(self.index)
         if stream != run.stream:
             self.runtime.order(run.stream, stream)
@@ -223,17 +231,20 @@ class RecordedGraph:
             if old is not None:
                 old.overwritten()
         run.recording.launch(stream)
-        blocks = {place: RecordedBlock(memory, self.status) for place, memory in run.blocks.items()}
+        status = self.status
+        blocks = [RecordedBlock(memory, status) for memory in run.memories]
         run.step = control.steps_begun()
-        run.handed = [weakref.ref(block) for block in blocks.values()]
-        run.saved = [weakref.ref(blocks[place]) for place in self.kept]
-        storages = {place: DeviceStorage(block) for place, block in blocks.items()}
-        return tuple(
-            [
-                from_parts(storages[m[0]], *m[1:]) if type(m) is tuple else inputs[m] if type(m) is int else m
-                for m in run.made
-            ]
-        )
+        run.handed = handed_out = list(map(weakref.ref, blocks))
+        run.saved = [handed_out[number] for number in run.kept]
+        storages = list(map(DeviceStorage, blocks))
+        results = []
+        for made in run.made:
+            if type(made) is tuple:
+                number, offset, sizes, strides, element, where = made
+                results.append(from_parts(storages[number], offset, sizes, strides, element, where))
+            else:
+                results.append(inputs[made] if type(made) is int else made)
+        return tuple(results)
 
     def _used_on(self, run: Run, stream: StreamHandle) -> None:
         """Its launches are in this stream from now on: what they read and write is kept until they are done, be the
