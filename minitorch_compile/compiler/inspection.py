@@ -45,10 +45,14 @@ from minitorch_compile.dynamo.errors import GraphBreak
 from minitorch_compile.dynamo.eval_frame import optimize_in, region_of
 from minitorch_compile.dynamo.explaining.explain import ExplainOutput, report
 from minitorch_compile.dynamo.guards.guards import Guard
+from minitorch_compile.dynamo.resuming.resume import shown_name
 from minitorch_compile.fx import GraphModule
 from minitorch_compile.pytree import tree_leaves
+from minitorch_compile.source_place import source_place
 from minitorch_compile.tensor import Tensor
 from minitorch_compile.tensor.random.generator import default_generator
+
+Versions = list[tuple[str, list[Entry]]]
 
 if TYPE_CHECKING:
     from minitorch_compile.inductor.codegen.cpu.wrapper import GeneratedFile
@@ -156,10 +160,13 @@ class Inspection:
     The fields of the first graph can be read directly: `seen.joint_graph` is `seen.graphs[0].joint_graph`.
     """
 
-    def __init__(self, graphs: list[StageView], explanation: ExplainOutput, name: str = "") -> None:
+    def __init__(
+        self, graphs: list[StageView], explanation: ExplainOutput, name: str = "", versions: Versions | None = None
+    ) -> None:
         self.graphs = graphs
         self.explanation = explanation
         self.name = name
+        self._versions = versions
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or not self.graphs:
@@ -174,8 +181,11 @@ class Inspection:
         return self.explanation.out_guards
 
     @property
-    def versions(self) -> list[tuple[str, list[Entry]]]:
-        """The compiled versions of each function, in the order in which they are asked."""
+    def versions(self) -> Versions:
+        """The compiled versions of each function, in the order in which they are asked: those that a compiled function
+        has, if it was called before, else those made here."""
+        if self._versions:
+            return self._versions
         found: dict[str, list[Entry]] = {}
         for frame in self.explanation.frames:
             found.setdefault(f"{frame.name}, {frame.place}", []).append(frame.entry)
@@ -233,7 +243,8 @@ def inspect(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Inspecti
         _differentiate(result, [x for view in views for x in view.arguments])
     finally:
         default_generator.set_state(random_state)
-    return Inspection(views, report(region), getattr(function, "__qualname__", type(function).__name__))
+    name = getattr(function, "__qualname__", type(function).__name__)
+    return Inspection(views, report(region), name, _versions_of(function))
 
 
 @contextmanager
@@ -248,6 +259,16 @@ def _passes_kept(view: StageView) -> Iterator[None]:
         yield
     finally:
         watchers.remove(keep)
+
+
+def _versions_of(function: Callable[..., Any]) -> Versions:
+    """The versions that a compiled function has; none of a plain one."""
+    try:
+        caches = region_of(function).caches
+    except TypeError:
+        return []
+    places = ((source_place(cache.code.co_filename, cache.code.co_firstlineno), cache) for cache in caches)
+    return [(f"{shown_name(cache.code)}, {place}", cache.entries) for place, cache in places if cache.entries]
 
 
 def _options_of(function: Callable[..., Any]) -> dict[str, Any]:

@@ -95,6 +95,18 @@ def test_a_graph_break_stands_between_two_frames():
     assert boxes[2].reads == [boxes[1].name] and "print" in boxes[1].code
 
 
+def test_versions_of_a_compiled_function_say_what_sets_them_apart():
+    def scaled(x: torch.Tensor, k: object) -> torch.Tensor:
+        return x * 2 if k == "double" else x * 3
+
+    compiled = torch.compile(scaled, backend="eager")
+    for k in ("double", "triple"):
+        compiled(torch.ones(2), k)
+    boxes = stage(report_of(torch.compiler.inspect(compiled, torch.ones(2), "double")), "versions").items
+    checks = [box for box in boxes if box.kind == "view"]
+    assert {check.code for check in checks} == {"k == 'double'", "k == 'triple'"}
+
+
 def test_not_inspected_nodes_have_no_trail():
     seen = []
     torch.compile(lambda x: x + 1, backend=lambda gm, inputs: seen.append(gm) or gm)(torch.ones(2))

@@ -81,7 +81,8 @@ def guard_tree_stage(key: str, guards: Sequence[Guard], guards_key: str) -> Stag
         last.code = f"{last.code}\n{guard.code}".strip()
         last.detail = f"{last.code.count(chr(10)) + 1} checked"
         last.origins.setdefault(guards_key, []).append(f"g{number}")
-    return Stage(key, "guards, by what they look at", "graph", list(boxes.values()))
+    note = f"{len(guards)} guards on {len(boxes)} things, each right of what it is read from"
+    return Stage(key, "guards, by what they look at", "graph", list(boxes.values()), note, direction="LR")
 
 
 def _chain(source: Source) -> list[Source]:

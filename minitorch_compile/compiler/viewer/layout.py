@@ -51,7 +51,7 @@ def layouts_of(stage: Stage) -> list[Json] | None:
     levels = _levels(stage)
     result: list[Json] = []
     for number, level in enumerate(levels):
-        placed, frame = _placed(level, stage.items, levels), level.frame
+        placed, frame = _placed(level, stage, levels), level.frame
         if placed is None:
             return None
         told = {"label": frame.label, "open": frame.is_open, "number": number, "inside": frame.everything}
@@ -99,15 +99,15 @@ def _add_arrow(levels: list[Level], way: Sequence[list[int]], source: int, targe
         levels[up[depth]].arrows[unit_in(up, depth, source), ("out", source)] = None
 
 
-def _placed(level: Level, items: Sequence[Item], levels: Sequence[Level]) -> Json | None:
+def _placed(level: Level, stage: Stage, levels: Sequence[Level]) -> Json | None:
     """The level laid out: sizes, boxes and arrows in points, y downwards."""
     arrows = [pair for pair in level.arrows if pair[0] != pair[1]]
     ports = _few_ports(arrows)
     arrows = list(dict.fromkeys((ports.get(a, a), ports.get(b, b)) for a, b in arrows))
     units = list(dict.fromkeys([*level.units, *(unit for pair in arrows for unit in pair)]))
     index = {unit: number for number, unit in enumerate(units)}
-    labels = tuple(label_of_unit(unit, items, levels) for unit in units)
-    plain = _plain(labels, tuple((index[a], index[b]) for a, b in arrows))
+    labels = tuple(label_of_unit(unit, stage.items, levels) for unit in units)
+    plain = _plain(labels, tuple((index[a], index[b]) for a, b in arrows), stage.direction)
     return None if plain is None else _read(plain, units)
 
 
@@ -133,9 +133,10 @@ def label_of_unit(unit: Unit, items: Sequence[Item], levels: Sequence[Level]) ->
 
 
 @functools.lru_cache(maxsize=512)  # the twelve layers of a model look alike
-def _plain(labels: tuple[str, ...], arrows: tuple[tuple[int, int], ...]) -> str | None:
+def _plain(labels: tuple[str, ...], arrows: tuple[tuple[int, int], ...], direction: str) -> str | None:
     escaped = [label.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") for label in labels]
-    lines = ["digraph {", "graph [nodesep=0.22 ranksep=0.32 pad=0.1];"]
+    apart = "nodesep=0.22 ranksep=0.32" if direction == "TB" else "nodesep=0.1 ranksep=0.5"
+    lines = ["digraph {", f"graph [rankdir={direction} {apart} pad=0.1];"]
     lines += ['node [shape=box height=0.32 width=0.4 margin="0.12,0.05" fontname=Helvetica fontsize=11];']
     lines += ["edge [arrowsize=0.6];"]
     lines += [f'n{number} [label="{text}"];' for number, text in enumerate(escaped)]

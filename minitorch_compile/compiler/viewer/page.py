@@ -20,6 +20,7 @@ from minitorch_compile.compiler.viewer.layout import GLYPHS, layouts_of
 from minitorch_compile.compiler.viewer.report import Report
 from minitorch_compile.compiler.viewer.stages import report_of
 from minitorch_compile.compiler.viewer.still import still_stage
+from minitorch_compile.fx.dot import KINDS
 
 if TYPE_CHECKING:
     from minitorch_compile.compiler.inspection import Inspection
@@ -48,7 +49,7 @@ def page_of(report: Report) -> str:
         "title": escape(report.title),
         "style": (FOLDER / "page.css").read_text(encoding="utf-8"),
         "still": still,
-        "data": _as_script({**data, "glyphs": GLYPHS}),
+        "data": _as_script({**data, "glyphs": GLYPHS, "kinds": {name: KINDS[name].text for name in GLYPHS}}),
         "script": "\n".join((FOLDER / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS),
     }
     parts = template.split("@@")  # text, name, text, name, ..., text

@@ -47,13 +47,16 @@ class Item:
 
 @dataclass
 class Stage:
-    """A view of the program. form: "graph" (boxes and arrows), "text" (lines), or "chart" (boxes that have a place)."""
+    """A view of the program. form: "graph" (boxes and arrows), "text" (lines), or "chart" (boxes that have a place).
+    direction: that of a graph's arrows, TB or LR.
+    """
 
     key: str
     title: str
     form: str
     items: list[Item]
     note: str = ""
+    direction: str = "TB"
 
     @cached_property
     def by_name(self) -> dict[str, int]:

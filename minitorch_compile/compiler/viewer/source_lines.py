@@ -30,8 +30,8 @@ def source_items(source: str, views: Sequence[Lowered], key: Key) -> list[Item]:
     places: dict[int, str] = {}
     start = 0
     for view in views:
-        found = chain(definition_lines(lines, start, view, key), call_lines(lines, start, view, key))
-        for number, nodes, further in found:
+        found = (each(lines, start, view, key) for each in (summary_lines, definition_lines, call_lines))
+        for number, nodes, further in chain.from_iterable(found):
             about.setdefault(number, []).extend([view.origins(nodes), further])
             places.setdefault(number, view.place(nodes))
         start += view.file.source.count("\n")
@@ -61,6 +61,15 @@ def definition_lines(lines: Sequence[str], start: int, view: Lowered, key: Key) 
             while lines[at].lstrip().startswith("#"):
                 at += 1
             yield at, nodes, further
+
+
+def summary_lines(lines: Sequence[str], start: int, view: Lowered, key: Key) -> Iterator[Found]:
+    """The lines at the top of the file that say what each kernel computes."""
+    for number, step in enumerate(view.schedule.steps):
+        text = f"kernel {number}: "
+        at = next((n for n in range(start, len(lines)) if lines[n].startswith(text)), None)
+        if at is not None:
+            yield at, view.nodes_of_step(step), {key("reasons"): [f"{view.number}kernel{number}"]}
 
 
 def call_lines(lines: Sequence[str], start: int, view: Lowered, key: Key) -> Iterator[Found]:

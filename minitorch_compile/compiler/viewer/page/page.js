@@ -192,9 +192,18 @@ function fitFont() {
   document.documentElement.style.setProperty("--letters", Math.min(1, 1 / wider).toFixed(3));
 }
 
+function showLegend() {
+  const legend = $("trail").appendChild(make("div", "legend"));
+  for (const kind in DATA.glyphs) {
+    const used = STAGES.some((stage) => stage.form !== "text" && stage.items.some((item) => item.kind === kind));
+    if (used) legend.append(make("span", "", `${DATA.glyphs[kind]} ${DATA.kinds[kind]}`));
+  }
+}
+
 function begin() {
   document.documentElement.classList.add("scripted");
   fitFont();
+  showLegend();
   const graph = STAGES.find((stage) => stage.key === "graph") || STAGES[0];
   const other = STAGES.find((stage) => stage.key === "source") || STAGES[STAGES.length - 1];
   PANES.push(new Pane("left", graph));
