@@ -24,7 +24,7 @@ import minitorch_compile as torch  # noqa: E402
 from tests.compiler.models import CNN, GPT  # noqa: E402
 
 PICTURES = ROOT / "build" / "viewer"
-FIRST_PAINT, DRAWN, SEARCH = 1.0, 2.0, 0.1  # seconds, on a machine that may be busy
+FIRST_PAINT, DRAWN, SEARCH = 1.0, 1.0, 0.1  # seconds
 WIDE, NARROW = (1280, 800), (420, 860)
 
 VIEW = "PANES[0].view"
@@ -57,6 +57,7 @@ def opened(path: Path, size: tuple[int, int] = WIDE, dark: bool = False, scripts
         theme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         page.command("Emulation.setEmulatedMedia", features=[theme])
         page.command("Emulation.setScriptExecutionDisabled", value=not scripts)
+        page.command("Performance.enable", timeDomain="threadTicks")
         page.open(path.as_uri())
         if scripts:
             page.wait_until("performance.getEntriesByName('drawn').length", 30, "drawn page")
@@ -80,6 +81,8 @@ def box(condition: str) -> str:
 
 
 def speed(page: Chromium, op: str, word: str) -> str:
+    metrics = {each["name"]: each["value"] for each in page.command("Performance.getMetrics")["metrics"]}
+    work = metrics["TaskDuration"]  # of the page's thread, which says more than a clock where others work, too
     paint = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime") / 1000
     drawn = page.evaluate("performance.getEntriesByName('drawn')[0].startTime") / 1000
     page.click("document.getElementById('search')")
@@ -88,14 +91,15 @@ def speed(page: Chromium, op: str, word: str) -> str:
     took = page.evaluate("Math.max(...performance.getEntriesByName('search').map(e => e.duration))") / 1000
     found = page.evaluate("hits.length")
     expect(paint < FIRST_PAINT, f"the first paint came after {paint:.2f} s")
-    expect(drawn < DRAWN, f"the panes were drawn after {drawn:.2f} s")
+    expect(work < DRAWN, f"drawing the panes took {work:.2f} s of work")
     expect(took < SEARCH, f"a search took {took:.3f} s")
     expect(found, f"{word!r} was not found")
     page.press("Enter", 13)
     expect(page.evaluate("selected && hits.includes(selected.number)"), "Enter did not go to a hit")
     page.press("Escape", 27)
     expect(page.evaluate("hits.length") == 0, "Escape did not end the search")
-    return f"first paint {paint:.2f} s, drawn {drawn:.2f} s, search {took * 1000:.0f} ms for {found} hits"
+    painted = f"first paint {paint:.2f} s, drawn {drawn:.2f} s ({work:.2f} s of work)"
+    return f"{painted}, search {took * 1000:.0f} ms for {found} hits"
 
 
 def zoom(page: Chromium, op: str, word: str) -> str:
@@ -156,7 +160,7 @@ def following(page: Chromium, op: str, word: str) -> str:
         stages.append(stage)
     line = page.evaluate("selected.label.trim()")
     expect(page.evaluate(f"selected.from.includes({start})"), f"{line!r} doesn't come from {op}")
-    for stage in ("lines", "code", "schedule", "reasons", "threads"):
+    for stage in ("lines", "code", "schedule", "reasons", "threads", "gpu"):
         there = page.evaluate(f"Boolean(document.querySelector('#trail .row[data-stage={stage}] .chip'))")
         expect(there, f"the kernel's line leads to nothing in {stage}")
     for _ in stages[1:]:

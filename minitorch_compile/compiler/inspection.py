@@ -182,8 +182,8 @@ class Inspection:
 
     @property
     def versions(self) -> Versions:
-        """The compiled versions of each function, in the order in which they are asked: those that a compiled function
-        has, if it was called before, else those made here."""
+        """The compiled versions of each function, the oldest first: those that a compiled function has, if it was
+        called before, else those made here."""
         if self._versions:
             return self._versions
         found: dict[str, list[Entry]] = {}

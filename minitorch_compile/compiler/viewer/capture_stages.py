@@ -125,9 +125,9 @@ def breaks_stage(frames: Sequence[FrameView]) -> Stage:
         before = [name]
         broken = frame.entry.graph_break
         if broken is not None:
-            here = broken.stack[0]
-            label = f"break: {broken.reason.name}" if hasattr(broken.reason, "name") else "break"
-            mark = Item(f"break{number}", label, "write", f"{here.place}", broken.describe(), here.place, reads=[name])
+            here = broken.source_line
+            label = f"break: {broken.title}"
+            mark = Item(f"break{number}", label, "write", here.place, broken.describe(), here.place, reads=[name])
             mark.origins = {"lines": [line_name((here.filename, here.lineno, ""))]}
             items.append(mark)
             before = [mark.name]
@@ -135,8 +135,7 @@ def breaks_stage(frames: Sequence[FrameView]) -> Stage:
 
 
 def versions_stage(caches: Sequence[tuple[str, Sequence[Entry]]]) -> Stage:
-    """The versions that were compiled of each function, in the order in which they are asked; what all share is left
-    out."""
+    """The versions that were compiled of each function, the oldest first. Guards that all share are left out."""
     items: list[Item] = []
     for number, (name, entries) in enumerate(caches):
         texts = [[guard.code for guard in entry.guards] for entry in entries]
@@ -152,4 +151,4 @@ def versions_stage(caches: Sequence[tuple[str, Sequence[Entry]]]) -> Stage:
             items.append(Item(runs, f"version {version + 1} runs", "kernel", code=entry.source, reads=[check]))
             before = check
         items.append(Item(f"miss{number}", "none holds: trace again", "output", reads=[before]))
-    return Stage("versions", "cache versions", "graph", items, "guards are asked from the top; a miss asks the next")
+    return Stage("versions", "cache versions", "graph", items, "where a version's guards miss, the next is asked")

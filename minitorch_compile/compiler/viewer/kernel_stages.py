@@ -6,7 +6,7 @@
 >>> for item in loops.items:
 ...     print(f"{item.label:32} {item.origins.get('graph')}")                           # doctest: +ELLIPSIS
 buf0: float32[]                  ['exp', 'add', 'sum_1']
-reduce r0 in 4:                  ['exp', 'add', 'sum_1']
+reduce r0 in 4:                  None
     t0 = load(arg_x, r0)         ['exp']
     t1 = exp(t0)                 ['exp']
 ...
@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from minitorch_compile.compiler.viewer.charts import memory_chart, threads_chart
+from minitorch_compile.compiler.viewer.gpu_lines import gpu_items
 from minitorch_compile.compiler.viewer.lowered import Lowered, operations_of
 from minitorch_compile.compiler.viewer.report import Item, Stage, merged
 from minitorch_compile.compiler.viewer.source_lines import source_items
@@ -55,6 +56,9 @@ def kernel_stages(stretches: Sequence[GraphModule], source: str, prefix: str = "
             each(lambda v: threads_chart(v, key("reasons"))),
             "the pieces into which each kernel's range is cut; threads take one after the other",
         ),
+        Stage(
+            key("gpu"), title("threads and blocks of a GPU"), "text", each(gpu_items), "the same loops as CUDA kernels"
+        ),
     ]
 
 
@@ -66,8 +70,7 @@ def loop_items(view: Lowered) -> Iterator[Item]:
         heading = ", ".join(map(repr, operation.outputs))
         yield Item(name, heading, "heading", place=view.place(every), origins=view.origins(every))
         for number, (line, nodes) in enumerate(view.lines_of(operation)):
-            about = nodes or every
-            yield Item(f"{name}.{number}", line, place=view.place(about), origins=view.origins(about))
+            yield Item(f"{name}.{number}", line, place=view.place(nodes), origins=view.origins(nodes))
 
 
 def schedule_items(view: Lowered, loops: str) -> Iterator[Item]:

@@ -11,7 +11,8 @@ So nothing is spent on it while compiling.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from minitorch_compile.compiler.viewer.graph_stages import origins_of
@@ -44,12 +45,9 @@ class Lowered:
             if isinstance(operation, Loop):
                 operation.inner_fn = with_origin(operation.inner_fn, operation.origin)
         self.schedule = cpu_schedule(self.loops)
-        marks = names_nodes.set(True)
-        try:
+        with with_names_of_nodes():
             self.writer = WrapperWriter(self.schedule)
             self.file = self.writer.write()
-        finally:
-            names_nodes.reset(marks)
 
     def origins(self, names: Sequence[str]) -> Origins:
         """Where the prims of these names came from, themselves included."""
@@ -77,6 +75,16 @@ class Lowered:
         """All nodes that a step computes."""
         operations = operations_of(step)
         return list(dict.fromkeys(name for operation in operations for name in self.nodes_of(operation)))
+
+
+@contextmanager
+def with_names_of_nodes() -> Iterator[None]:
+    """Inside, what is written has marks."""
+    before = names_nodes.set(True)
+    try:
+        yield
+    finally:
+        names_nodes.reset(before)
 
 
 def with_origin(body: InnerFn, origin: Origin | None) -> InnerFn:

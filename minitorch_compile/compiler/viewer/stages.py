@@ -21,11 +21,13 @@ graph schedule
 text kernels, and why not one
 text kernel source
 chart threads
+text threads and blocks of a GPU
 text loops, backward
 graph schedule, backward
 text kernels, and why not one, backward
 text kernel source, backward
 chart threads, backward
+text threads and blocks of a GPU, backward
 """
 
 from __future__ import annotations

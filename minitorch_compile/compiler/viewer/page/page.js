@@ -114,6 +114,7 @@ function showDetails(item) {
   trail.replaceChildren();
   for (const stage of STAGES) {
     const numbers = stage === item.stage ? [item.number] : relatedIn(item, stage);
+    numbers.sort((a, b) => ITEMS[a].from.length - ITEMS[b].from.length || a - b); // what is about the fewest, first
     if (!numbers.length) continue;
     const row = trail.appendChild(make("div", "row"));
     row.dataset.stage = stage.key;

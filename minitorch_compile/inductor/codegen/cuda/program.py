@@ -87,9 +87,7 @@ class CudaProgram:
             self.compiled[source.structure] = (
                 simulate(kernel, counts=self.counts or False) if self.simulated else kernel
             )
-        per_block = "cuda.shared" in source.body
-        blocks = source.extent if per_block else -(-source.extent // self.threads)
-        return Launch(source, self.compiled[source.structure], max(1, min(blocks, self.most_blocks)))
+        return Launch(source, self.compiled[source.structure], blocks_for(source, self.threads, self.most_blocks))
 
     def source_of(self, kernel: KernelSource, name: str) -> str:
         """The text of one kernel as a module."""
@@ -156,6 +154,13 @@ class CudaProgram:
     def to_device(self, array: np.ndarray) -> Any:
         """The array in the device's memory; an empty one gets room for an element, so that a pointer to it exists."""
         return self.cuda.to_device(array if array.size else np.zeros(1, array.dtype))
+
+
+def blocks_for(kernel: KernelSource, threads: int, most: int) -> int:
+    """How many blocks of so many threads a kernel is launched with: a block works for a row, or each thread alone."""
+    per_block = "cuda.shared" in kernel.body
+    blocks = kernel.extent if per_block else -(-kernel.extent // threads)
+    return max(1, min(blocks, most))
 
 
 def numba_cuda() -> Any:
