@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -9,11 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from minitorch_compile import config
 from minitorch_compile.cuda_runtime.driver import StreamHandle
 from minitorch_compile.cuda_runtime.fake_driver import FakeDriver
-from minitorch_compile.inductor.device_calls import kernel_store, numba_launcher
+from minitorch_compile.inductor.codegen.shared.kernel_source import BlockShape
+from minitorch_compile.inductor.device_calls import kernel_store, numba_launcher, ptx_worker
 from minitorch_compile.inductor.device_calls.launcher import SIZE, STATUS
 from minitorch_compile.inductor.device_calls.numba_launcher import NumbaLauncher
+from minitorch_compile.inductor.device_calls.ptx_pool import PtxPool
 
 TEXT = "def kernel(x, n): ..."
 
@@ -45,7 +50,8 @@ class Driver(FakeDriver):
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """An empty cache, and a compiler that makes no PTX."""
     monkeypatch.setattr(kernel_store, "cache_folder", lambda: tmp_path)
-    monkeypatch.setattr(numba_launcher, "function_from_source", lambda text, name, values: name)
+    monkeypatch.setattr(numba_launcher, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(ptx_worker, "function_from_source", lambda text, name, values: name)
     monkeypatch.setattr(numba_launcher, "ptx_of", lambda *arguments: b".visible .entry _Zkernel(")
     yield tmp_path
 
@@ -111,3 +117,39 @@ def test_a_launch_has_its_arguments_where_the_driver_reads_them() -> None:
     launch([4096, 8192], StreamHandle(0))
     launch([512, 1024], StreamHandle(0))
     assert seen == [[4096, 8192, 4, 0.5], [512, 1024, 4, 0.5]]
+
+
+# Processes that stand for those with Numba: one that says what it is told, and answers so many requests.
+WORKER = """
+import sys
+print({hello!r}, flush=True)
+for number, line in zip(range({answers}), sys.stdin):
+    print({ptx!r} if "refused" not in line else "null", flush=True)
+"""
+
+
+def worker(answers: int, hello: str = "") -> tuple[str, ...]:
+    ptx, own = json.dumps(".visible .entry _Zkernel("), json.dumps(kernel_store.environment())
+    return sys.executable, "-c", WORKER.format(hello=hello or own, answers=answers, ptx=ptx)
+
+
+@pytest.mark.parametrize(
+    ("command", "delivered"),
+    [(worker(99), 7), (worker(2), 3), (worker(99, hello='"other"'), 0), ((sys.executable, "-c", ""), 0)],
+)
+def test_other_processes_compile_what_is_not_on_disk(
+    command: tuple[str, ...], delivered: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pool = PtxPool(command)
+    monkeypatch.setattr(numba_launcher, "POOL", pool)
+    driver = Driver()
+    texts = [TEXT, *(f"{TEXT}  # {n}" for n in range(7)), f"{TEXT}  # refused"]
+    compiled(driver)
+    with config.patch(compile_threads=3):
+        requests = [(text, "kernel", ["float32", SIZE], BlockShape()) for text in texts]
+        NumbaLauncher(driver).compile_ahead(requests)
+    assert len(driver.made) == 1 + delivered  # the first was on disk; one is refused, which is compiled here
+    for text in texts:
+        compiled(driver, text)
+    assert len(driver.made) == len(texts) and pool.is_of_use == (delivered > 0)
+    pool.close()

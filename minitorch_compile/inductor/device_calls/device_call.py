@@ -137,6 +137,7 @@ class DeviceCall:
                 used += [*buffers_read(step), *step.outputs]
         places = places_of(schedule, used)
         self.sizes, self.filled = places.sizes, places.results
+        resources.ahead([prepared[1] for prepared in kernels if isinstance(prepared, tuple)])
         self.launches = [
             prepared_launch(*prepared, places.of, resources.launcher, compile, opened)
             if isinstance(prepared, tuple)

@@ -86,7 +86,7 @@ class DeviceGraphs(Target):
 
     def compile(self, loops: LoopGraph, options: Options = DEFAULTS) -> GraphCall:
         kernels = self.kernels
-        resources = Resources(kernels.libraries, kernels.launcher, kernels.compile)
+        resources = Resources(kernels.libraries, kernels.launcher, kernels.compile, kernels.compile_ahead)
 
         def make(planned: Schedule) -> Callable[[list[Any]], Any]:
             return DeviceCall(planned, resources, kernels.kernel, kernels.runtime, self.index).results_of

@@ -30,7 +30,13 @@ from minitorch_compile.inductor.device_calls.data_sized import data_sized, run_i
 from minitorch_compile.inductor.device_calls.device_call import DeviceCall, kinds_of
 from minitorch_compile.inductor.device_calls.extern_launches import Resources
 from minitorch_compile.inductor.device_calls.kernel_rules import KERNEL_RULES
-from minitorch_compile.inductor.device_calls.launcher import Kernel, Launcher, SimulatedLauncher, memory_dtype
+from minitorch_compile.inductor.device_calls.launcher import (
+    Kernel,
+    Launcher,
+    Request,
+    SimulatedLauncher,
+    memory_dtype,
+)
 from minitorch_compile.inductor.device_calls.libraries import Libraries
 from minitorch_compile.inductor.device_calls.library_rules import library_rules, merging
 from minitorch_compile.inductor.device_calls.lifted_kernel import LiftedKernel
@@ -218,6 +224,15 @@ class DeviceKernels:
     def kernel(self, kernel: LiftedKernel) -> Kernel:
         """The compiled kernel of a group of loops."""
         return self.compile(text_of(kernel), kernel.source.title, kinds_of(kernel), kernel.source.block)
+
+    def compile_ahead(self, kernels: Sequence[LiftedKernel]) -> None:
+        """Has those that are new compiled at the same time."""
+        asked: dict[str, Request] = {}
+        for kernel in kernels:
+            text, kinds = text_of(kernel), kinds_of(kernel)
+            if (name := _named(text, kinds)) not in self.compiled:
+                asked[name] = text, kernel.source.title, kinds, kernel.source.block
+        self.launcher.compile_ahead([*asked.values()])
 
     def is_at_hand(self, kernel: LiftedKernel) -> bool:
         """Whether that would compile nothing."""

@@ -29,6 +29,7 @@ from minitorch_compile.inductor.device_calls.libraries import (
     convolution_switches,
     full_precision,
 )
+from minitorch_compile.inductor.device_calls.lifted_kernel import LiftedKernel
 from minitorch_compile.inductor.device_calls.product_launches import has_kernel, tensor_core_product
 from minitorch_compile.inductor.device_calls.transform_launches import transform_launch
 from minitorch_compile.inductor.ir.extern_call import ExternCall, StridedView, matrix_layout, whole
@@ -36,11 +37,13 @@ from minitorch_compile.tensor.functions.settings import settings
 
 
 class Resources(NamedTuple):
-    """What a rule can use: libraries, and a compiler of kernels, given text, name and the kinds of parameters."""
+    """What a rule can use: libraries, and a compiler of kernels, given text, name and the kinds of parameters. `ahead`
+    is told of all that a graph will compile."""
 
     libraries: Libraries
     launcher: Launcher
     compile: Callable[[str, str, Sequence[str]], Kernel]
+    ahead: Callable[[Sequence[LiftedKernel]], None] = lambda kernels: None
 
 
 Rule = Callable[[ExternCall, Resources], Launch]

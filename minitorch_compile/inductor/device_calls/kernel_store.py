@@ -31,6 +31,7 @@ COMPILERS = ("numba", "numba-cuda", "llvmlite", "numpy")
 SOURCES = (
     "inductor/codegen/cuda/*.py",
     "inductor/device_calls/numba_launcher.py",
+    "inductor/device_calls/ptx_worker.py",
     "inductor/kernels/portable_functions.py",
     "tensor/random/philox.py",
 )
@@ -78,6 +79,10 @@ def kept(key: str, make: Callable[[], Code]) -> Code:
         log(f"GPU kernel {key}: on disk")
         return found
     log(f"GPU kernel {key}: {'not on disk' if entry is None else f'damaged, compiled again ({path})'}")
-    symbol, code = make()
-    write_whole(path, pack(key, symbol, code))
+    return keep(key, *make())
+
+
+def keep(key: str, symbol: str, code: bytes) -> Code:
+    """Writes machine code to disk, for this process and others."""
+    write_whole(place_of(key), pack(key, symbol, code))
     return symbol, code

@@ -66,6 +66,10 @@ class Open(NamedTuple):
     place: int
 
 
+# What `compile` is asked for: text, name, kinds of parameters, and threads.
+Request = tuple[str, str, Sequence[str], BlockShape]
+
+
 class Launcher(Protocol):
     """What kernels are compiled and launched by. `threads` of a block, and `most_blocks` of a launch, or `all_blocks`
     where each has a piece of work of its own."""
@@ -80,6 +84,9 @@ class Launcher(Protocol):
 
     def is_kept(self, text: str, parameters: Sequence[str], block: BlockShape = BlockShape()) -> bool:
         """Whether a kernel is on disk, so that it needn't be compiled."""
+
+    def compile_ahead(self, requests: Sequence[Request]) -> None:
+        """Says which kernels will be asked for, so that several can be compiled at the same time."""
 
     def row(self, launches: Sequence[tuple[Launch, Sequence[int]]], places: int) -> Row:
         """What puts all launches of a call into a stream, in order: each with the places of its buffers among so many
@@ -119,6 +126,9 @@ class SimulatedLauncher:
     def is_kept(self, text: str, parameters: Sequence[str], block: BlockShape = BlockShape()) -> bool:
         """Never: there is no machine code."""
         return False
+
+    def compile_ahead(self, requests: Sequence[Request]) -> None:
+        """Nothing: to compile takes no time here."""
 
     def row(self, launches: Sequence[tuple[Launch, Sequence[int]]], places: int) -> Row:
         """One after the other."""

@@ -11,21 +11,23 @@ from collections.abc import Sequence
 from typing import Any
 
 from minitorch_compile.cuda_runtime.driver import Driver
-from minitorch_compile.generated_source import function_from_source
 from minitorch_compile.inductor.codegen.shared.kernel_source import BlockShape
 from minitorch_compile.inductor.device_calls import kernel_store
 from minitorch_compile.inductor.device_calls.launch_row import LaunchRow
 from minitorch_compile.inductor.device_calls.launcher import (
-    HEADER,
     STATUS,
     Kernel,
     Launch,
+    Request,
     Row,
     is_array,
     is_pointer,
     number_kind,
 )
 from minitorch_compile.inductor.device_calls.prepared_launch import LoadedKernel, PreparedLaunch
+from minitorch_compile.inductor.device_calls.ptx_pool import POOL
+from minitorch_compile.inductor.device_calls.ptx_worker import PtxJob, ptx_of_job
+from minitorch_compile.users_cache import NOWHERE, cache_folder
 
 BLOCKS_PER_MULTIPROCESSOR = 8
 
@@ -45,14 +47,30 @@ class NumbaLauncher:
         """A kernel; it is loaded on each device where it is launched first."""
         threads = self.threads * block.times
 
-        def make() -> kernel_store.Code:
-            function = function_from_source(HEADER.format(threads=threads) + text, name, {})
-            ptx = bounded(ptx_of(function, parameters, self.capability), threads, block.together)
-            return entry_of(ptx).decode(), self.driver.machine_code(0, ptx)
-
+        make = lambda: self.code_of(ptx_of_job(self.job(text, name, parameters, block)))
         entry, code = kernel_store.kept(self.key(text, parameters, block), make)
         loaded = LoadedKernel(self.driver, code, entry.encode(), threads)
         return lambda blocks, reaches, numbers: PreparedLaunch(loaded, blocks, parameters, reaches, numbers)
+
+    def compile_ahead(self, requests: Sequence[Request]) -> None:
+        """Has kernels compiled by other processes, if there are enough of them, and keeps them on disk."""
+        missing = [request for request in requests if not self.is_kept(request[0], *request[2:])]
+        if not missing or cache_folder() == NOWHERE:
+            return
+        jobs = {self.job(*request): request for request in missing}
+
+        def deliver(job: PtxJob, ptx: bytes) -> None:
+            text, _, parameters, block = jobs[job]
+            kernel_store.keep(self.key(text, parameters, block), *self.code_of(ptx))
+
+        POOL.provide([*jobs], deliver)
+
+    def job(self, text: str, name: str, parameters: Sequence[str], block: BlockShape) -> PtxJob:
+        return PtxJob(text, name, tuple(parameters), self.capability, self.threads * block.times, block.together)
+
+    def code_of(self, ptx: bytes) -> kernel_store.Code:
+        """Machine code, with the kernel's name in it."""
+        return entry_of(ptx).decode(), self.driver.machine_code(0, ptx)
 
     def is_kept(self, text: str, parameters: Sequence[str], block: BlockShape = BlockShape()) -> bool:
         """Whether a kernel is on disk, so that it needn't be compiled."""

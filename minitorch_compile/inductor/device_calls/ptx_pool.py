@@ -1,0 +1,147 @@
+"""Compiling the kernels of a graph for a GPU in several processes, as the CPU's are (`runtime/compile_pool.py`).
+
+Numba takes half a second for a kernel, and a training step has dozens. Other processes make PTX (`ptx_worker.py`);
+CUDA's driver makes machine code of it here, in the meantime. What a process doesn't deliver, for whatever reason, is
+compiled here when it is wanted, as if nobody had been asked.
+
+>>> from minitorch_compile import config
+>>> with config.patch(compile_threads=8):
+...     helpers_for(3), helpers_for(12), helpers_for(100)
+(0, 4, 7)
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any
+
+from minitorch_compile import logs
+from minitorch_compile.environment_variables import COMPILE_THREADS, without_wrong_values
+from minitorch_compile.inductor.device_calls.kernel_store import environment
+from minitorch_compile.inductor.device_calls.ptx_worker import PtxJob
+from minitorch_compile.inductor.runtime.compile_pool import wanted_threads
+
+FEWEST_JOBS = 3  # for each process: it takes two seconds to start, in which as many kernels are compiled
+LONGEST = 120.0  # seconds after which processes that don't answer are given up
+COMMAND = (sys.executable, "-m", "minitorch_compile.inductor.device_calls.ptx_worker")
+
+log = logs.artifact("cache")
+
+Deliver = Callable[[PtxJob, bytes], None]
+
+
+def helpers_for(jobs: int) -> int:
+    """How many other processes are worth their start for so many kernels."""
+    return max(0, min(wanted_threads() - 1, jobs // FEWEST_JOBS)) if jobs > FEWEST_JOBS else 0
+
+
+class Worker:
+    """One other process. `command`: what it is started by."""
+
+    def __init__(self, command: Sequence[str]) -> None:
+        own = {
+            "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path),
+            COMPILE_THREADS.name: "1",
+            "MTC_LOGS": "",
+        }
+        pipe = subprocess.PIPE
+        self.process = subprocess.Popen(
+            command,
+            stdin=pipe,
+            stdout=pipe,
+            stderr=subprocess.DEVNULL,
+            encoding="utf-8",
+            env={**without_wrong_values(), **own},
+            start_new_session=True,  # an interrupt from the keyboard is for the process that was started by hand
+        )
+        self.is_heard_of = False
+
+    def ptx(self, job: PtxJob) -> bytes | None:
+        """OSError or ValueError if the process has ended, or is none of ours."""
+        if not self.is_heard_of:
+            if self.answer() != environment():
+                raise ValueError("it compiles with other sources, or another version")
+            self.is_heard_of = True
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps(job) + "\n")
+        self.process.stdin.flush()
+        found = self.answer()
+        return None if found is None else str(found).encode()
+
+    def answer(self) -> Any:
+        assert self.process.stdout is not None
+        return json.loads(self.process.stdout.readline())  # ValueError at the end of the stream
+
+    def end(self) -> None:
+        self.process.terminate()
+        self.process.wait()
+        for stream in (self.process.stdin, self.process.stdout):
+            if stream is not None:
+                with suppress(BrokenPipeError):  # what it no longer reads
+                    stream.close()
+
+
+class PtxPool:
+    """The processes, which stay for the next graph."""
+
+    def __init__(self, command: Sequence[str] = COMMAND) -> None:
+        self.command = command
+        self.workers: list[Worker] = []
+        self.is_of_use = True  # whether all that were started have answered rightly
+
+    def provide(self, jobs: Sequence[PtxJob], deliver: Deliver) -> None:
+        """Has kernels compiled, and delivers the PTX of each as it comes; of some perhaps not."""
+        count = helpers_for(len(jobs))
+        if not count or not self.is_of_use:
+            return
+        self.workers = [worker for worker in self.workers if worker.process.poll() is None]
+        while len(self.workers) < count:
+            self.workers.append(Worker(self.command))
+        left = deque(sorted(jobs, key=lambda job: -len(job.text)))  # the longest first
+        threads = [
+            threading.Thread(target=self.work, args=(worker, left, deliver), daemon=True) for worker in self.workers
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(LONGEST)
+        if any(thread.is_alive() for thread in threads):
+            log(f"processes that compile for the GPU were ended: no answer in {LONGEST:.0f} s")
+            self.is_of_use = False
+            self.close()
+
+    def work(self, worker: Worker, left: deque[PtxJob], deliver: Deliver) -> None:
+        """Hands kernels to a process while there are some."""
+        try:
+            while left:
+                job = left.popleft()
+                ptx = worker.ptx(job)
+                log(f"GPU kernel {job.name}: {'refused' if ptx is None else 'compiled'} by {worker.process.pid}")
+                if ptx is not None:
+                    deliver(job, ptx)
+        except IndexError:  # another thread took the last one
+            return
+        except (OSError, ValueError) as error:
+            log(f"a process that compiles for the GPU ended: {error}")
+            self.is_of_use = self.is_of_use and worker.is_heard_of
+            worker.end()
+
+    def close(self) -> None:
+        """Ends the processes."""
+        for worker in self.workers:
+            worker.end()
+        self.workers.clear()
+
+
+POOL = PtxPool()
+atexit.register(POOL.close)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=POOL.workers.clear)  # they work for the parent
