@@ -84,7 +84,7 @@ course: setup  ## build notebooks/, exercises/ and solutions/ from authoring/
 course-check: setup  ## run all lessons, all solutions and mini after each lesson under Python 3.11, 3.12 and 3.13 (LESSONS="05 18", PYTHONS=3.12)
 	@$(PY) tools/course_check.py $(LESSONS) $(if $(PYTHONS),--pythons $(PYTHONS))
 
-site: setup  ## the whole course as a site in build/site/html, which needs no network: lessons, search, index, reference; the lessons on one page and as a PDF
+site: setup  ## the whole course as a site in build/site/html, which needs no network: lessons, search, index, reference; all on one page, and as a PDF
 	@$(PY) tools/web/build.py
 
 browser: setup  ## open lesson 00 in a headless Chromium, run all cells, keep a picture in build/

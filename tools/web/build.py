@@ -19,7 +19,6 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 BUILT = ROOT / "build" / "site"
 LOCK = HERE / "site.lock"
-NOT_PRINTED = "index.md,reference,minitorch_compile,benchmarks,tests,authoring,exercises,solutions,docs/decisions"
 sys.path.insert(0, str(ROOT))
 
 from tools.chromium import BrowserError, find_program  # noqa: E402
@@ -35,11 +34,11 @@ def packages() -> None:
         subprocess.run(command, check=True)
 
 
-def build(builder: str, *options: str) -> Path:
+def build(builder: str) -> Path:
     """Runs Sphinx; a link that leads nowhere is an error."""
     place = BUILT / builder
     command = [sys.executable, "-m", "sphinx", "--builder", builder, "--fail-on-warning", "--keep-going", "--quiet"]
-    command += ["--jobs", "auto", "--conf-dir", str(HERE), "--doctree-dir", str(BUILT / f"{builder}.trees"), *options]
+    command += ["--jobs", "auto", "--conf-dir", str(HERE), "--doctree-dir", str(BUILT / "doctrees")]
     began = time.monotonic()
     done = subprocess.run([*command, str(BUILT / "source"), str(place)])
     if done.returncode:
@@ -58,7 +57,7 @@ def print_pdf(page: Path) -> None:
     pdf = BUILT / "minitorch_compile.pdf"
     flags = ["--headless", "--disable-gpu", "--no-pdf-header-footer", f"--print-to-pdf={pdf}"]
     flags += ["--no-sandbox"] if os.geteuid() == 0 else []  # Chromium refuses to start as root with its sandbox
-    subprocess.run([program, *flags, page.as_uri()], check=True, stderr=subprocess.DEVNULL, timeout=300)
+    subprocess.run([program, *flags, page.as_uri()], check=True, stderr=subprocess.DEVNULL, timeout=1800)
     print(f"{pdf.relative_to(ROOT)}: {pdf.stat().st_size >> 20} MB")
 
 
@@ -74,7 +73,7 @@ def main() -> None:
     if only != "singlehtml":
         print(f"open {build('html').joinpath('index.html').relative_to(ROOT)}")
     if only != "html":
-        print_pdf(build("singlehtml", "-D", "root_doc=print", "-D", f"exclude_patterns={NOT_PRINTED}") / "print.html")
+        print_pdf(build("singlehtml") / "index.html")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from pathlib import Path
 
 project = "minitorch_compile"
 extensions = ["myst_nb"]
-exclude_patterns = ["exercises", "solutions", "print.md"]  # to be downloaded; for the other builder
+exclude_patterns = ["exercises", "solutions"]  # they are there to be downloaded
 nb_execution_mode = "off"  # the lessons' outputs were checked when they were stored
 nb_mime_priority_overrides = [("*", "text/html", 0), ("*", "image/svg+xml", 10), ("*", "image/png", 20)]
 myst_heading_anchors = 4

@@ -50,20 +50,13 @@ def linked_files(page: Path) -> Iterator[Path]:
 
 
 def write_pages(folder: Path, reference: Iterable[str]) -> int:
-    """Copies all pages, and what they lead to; writes the first page, and that of what is printed. How many pages there
-    are."""
+    """Copies all pages, and what they lead to; writes the first page. How many pages there are."""
     found = pages()
     for path in {*found, *(target for page in found for target in linked_files(page))}:
         place = folder / path.relative_to(ROOT)
         place.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, place)
     (folder / "index.md").write_text(first_page(found, reference), encoding="utf-8")
-    to_print = [
-        "# minitorch_compile",
-        tree("Start here", CHAPTERS["Start here"]),
-        tree("Lessons", map(name_of, lessons())),
-    ]
-    (folder / "print.md").write_text("\n\n".join(to_print) + "\n", encoding="utf-8")
     return len(found) + 1
 
 
