@@ -31,7 +31,9 @@ def write_reference(folder: Path) -> list[str]:
         (folder / f"{title}.md").write_text(page_of(title, module), encoding="utf-8")
         names.append(f"reference/{title}")
     tensor = importlib.import_module(PACKAGE).Tensor
-    (folder / "torch.Tensor.md").write_text("\n\n".join(["# torch.Tensor", *methods_of("torch.Tensor", tensor)]) + "\n")
+    (folder / "torch.Tensor.md").write_text(
+        "\n\n".join(["# torch.Tensor", *methods_of("torch.Tensor", tensor)]) + "\n", encoding="utf-8"
+    )
     return [names[0], "reference/torch.Tensor", *names[1:]]
 
 
