@@ -179,11 +179,28 @@ def test_a_damaged_result_is_judged_again(course, damage):
     main(["progress", "01"])
     whole = json.loads(kept.read_text())
     changed = {
-        key: {**value, **damage} if isinstance(damage, dict) and damage else damage for key, value in whole.items()
+        key: {**value, "result": {**value["result"], **damage}} if isinstance(damage, dict) and damage else damage
+        for key, value in whole.items()
     }
     kept.write_text(json.dumps(changed))
     assert main(["progress", "01"]) == 0
-    assert json.loads(kept.read_text()) == whole or damage == {"number": "01.1"}
+    assert json.loads(kept.read_text()) == whole
+
+
+def test_a_forged_file_of_progress_is_not_believed(course, capsys):
+    """It has the right keys, and the result says that all has passed."""
+    stub = {"cell_type": "code", "source": "def contiguous_strides(sizes):\n    return 0"}
+    (course / "work" / FILE).write_bytes(notebook(stub))
+    kept = course / "work" / ".progress.json"
+    main(["progress", "01"])
+    forged = json.loads(kept.read_text())
+    for value in forged.values():
+        for case in value["result"]["cases"]:
+            case.update(verdict="pass", fact="", why="")
+    kept.write_text(json.dumps(forged))
+    capsys.readouterr()
+    assert main(["progress", "01"]) == 0
+    assert "begun  01.1" in capsys.readouterr().out
 
 
 def test_folders_in_the_place_of_the_files_that_remember(course, capsys):

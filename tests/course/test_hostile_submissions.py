@@ -16,10 +16,18 @@ from minitorch_compile.course.checking.check_events import MOST_BYTES, checked
 from minitorch_compile.course.checking.check_keeper import ON_LINUX
 from minitorch_compile.course.checking.check_process import judge
 from minitorch_compile.course.checking.lessons import find_exercise
+from minitorch_compile.course.sandbox import landlock
 
 STRIDES = dataclasses.replace(find_exercise("01.1"), seconds=60.0)
-# The channel of events is the only pipe that the process has.
-CHANNEL = "import os, stat\nchannel = next(fd for fd in range(3, 99) if stat.S_ISFIFO(os.fstat(fd).st_mode))\n"
+# Of the two pipes to the judge the one that is written to.
+CHANNEL = """import fcntl, os, stat
+def writes(fd):
+    try:
+        return stat.S_ISFIFO(os.fstat(fd).st_mode) and fcntl.fcntl(fd, fcntl.F_GETFL) & os.O_ACCMODE == os.O_WRONLY
+    except OSError:
+        return False
+channel = next(fd for fd in range(3, 99) if writes(fd))
+"""
 
 
 def told(setup: str, body: str = "return 0", seconds: float = 60.0) -> str:
@@ -35,7 +43,7 @@ NAMES = "import subprocess, sys, time\n" + CHANNEL
 
 GARBAGE = {
     "bytes": r"os.write(channel, bytes(range(256)) + b'\n')",
-    "a line without end": "for _ in range(3000):\n    os.write(channel, b'x' * 1000)\ntime.sleep(60)",
+    "a long line": "for _ in range(3000):\n    os.write(channel, b'x' * 1000)\nos.write(channel, b'\\n')",
 }
 
 
@@ -64,12 +72,20 @@ def test_garbage_in_the_channel_is_told_of(name):
         b'{"event": "setup", "verdict": [], "fact": "", "why": "", "line": ""}',
         b'{"event": "verdict", "index": 0, "verdict": "pass", "fact": 7, "why": "", "line": ""}',
         b'{"event": "died", "code": "many"}',
+        b'{"event": "garbage", "text": 7}',
         b"9" * 10_000,
         b"[" * MOST_BYTES,
     ],
 )
 def test_a_line_of_the_wrong_shape_is_no_event(line):
-    assert checked(line, cases=3) is None
+    for sent in (line, line.replace(b'{"event"', b'{"nonce": "6f", "event"')):
+        assert checked(sent, cases=3, nonce="6f") is None
+
+
+def test_an_event_without_the_nonce_is_none():
+    event = b'{"event": "verdict", "index": 0, "verdict": "pass", "fact": "", "why": "", "line": ""'
+    assert checked(event + b', "nonce": "6f"}', cases=3, nonce="6f") is not None
+    assert checked(event + b"}", 3, "6f") is None and checked(event + b', "nonce": "6e"}', 3, "6f") is None
 
 
 def test_what_no_terminal_can_show_is_told_escaped():
@@ -78,12 +94,14 @@ def test_what_no_terminal_can_show_is_told_escaped():
     assert "ValueError: \\ud83d \\x1b[2J" in text and len(text) < 20_000
 
 
+# Where the kernel can say which processes a process may signal, the judge is not among them.
+KILLED = "Operation not permitted" if landlock.version() >= 6 else "the signal SIGKILL"
 ENDINGS = {
     "all files closed": ("os.closerange(0, 99); os._exit(3)", "exit code 3", 60),
     "an unnamed signal": ("os.kill(os.getpid(), 40)", "the signal 40", 60),
     "a stopped process": ("os.kill(os.getpid(), 19)", "still running after 2 s", 2),
     "its group": ("os.killpg(0, 9)", "the signal SIGKILL", 60),
-    "its keeper": ("os.kill(os.getppid(), 9); time.sleep(60)", "ended the process that watches over it", 60),
+    "its judge": ("os.kill(os.getppid(), 9); time.sleep(60)", KILLED, 60),
 }
 
 
@@ -176,7 +194,7 @@ def test_a_machine_without_room_for_a_process_is_told_of(monkeypatch):
     def no_room(*arguments, **options):
         raise BlockingIOError(11, "Resource temporarily unavailable")
 
-    monkeypatch.setattr(check_process.subprocess, "Popen", no_room)
+    monkeypatch.setattr(check_process, "_start", no_room)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         result = judge(STRIDES, ["def contiguous_strides(sizes): return 0"])

@@ -1,9 +1,9 @@
 """What the process of a check writes, read with suspicion: the learner's code can write to the same channel.
 
->>> checked(b'{"event": "case", "index": 0}', cases=3)
-{'event': 'case', 'index': 0}
->>> for garbage in (b"hello", b'{"event": "case", "index": 7}', b'{"event": "verdict"}', b"[" * 100_000):
-...     checked(garbage, cases=3)
+>>> checked(b'{"event": "case", "index": 0, "nonce": "6f"}', cases=3, nonce="6f")
+{'event': 'case', 'index': 0, 'nonce': '6f'}
+>>> for garbage in (b"hello", b'{"event": "case", "index": 0, "nonce": ""}', b'{"event": "verdict"}', b"[" * 100_000):
+...     checked(garbage, cases=3, nonce="6f")
 """
 
 from __future__ import annotations
@@ -19,18 +19,22 @@ Event = dict[str, Any]
 MOST_BYTES = 2**20  # in all; an event has a few hundred
 
 
-def checked(line: bytes, cases: int) -> Event | None:
-    """The event that a line stands for, None if it stands for none."""
+def checked(line: bytes, cases: int, nonce: str) -> Event | None:
+    """The event that a line stands for, None if it stands for none. Only the keeper's two have no nonce."""
     try:
         event = json.loads(line)
     except (ValueError, RecursionError, MemoryError):
         return None
     kind = event.get("event") if isinstance(event, dict) else None
-    if kind in ("ready", "end"):
-        return {"event": kind}
     if kind in ("worker", "died"):
         name = "pid" if kind == "worker" else "code"
         return event if type(event.get(name)) is int else None
+    if kind is None or event.get("nonce") != nonce:
+        return None
+    if kind in ("ready", "end", "closed"):
+        return event
+    if kind == "garbage":
+        return event if isinstance(event.get("text"), str) else None
     if kind in ("case", "verdict") and not (type(event.get("index")) is int and 0 <= event["index"] < cases):
         return None
     if kind in ("setup", "verdict") and not _is_judgement(event):
@@ -43,9 +47,10 @@ def _is_judgement(event: Event) -> bool:
     return event.get("verdict") in VERDICTS and all(isinstance(text, str) for text in texts)
 
 
-def told(line: bytes) -> str:
+def told(line: bytes | str) -> str:
     """What is said of a line that is no event."""
-    return f"your code wrote into the channel of the check: {readable(line[:60].decode(errors='replace'))!r}"
+    text = line if isinstance(line, str) else line[:60].decode(errors="replace")
+    return f"your code wrote into the channel of the check: {readable(text)!r}"
 
 
 def listen(channel: IO[bytes]) -> Queue[bytes | None]:

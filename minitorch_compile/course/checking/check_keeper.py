@@ -20,6 +20,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from types import FrameType
 
 ON_LINUX = sys.platform.startswith("linux")
@@ -32,6 +33,11 @@ class Told(BaseException):
 
 
 def main(command: list[str]) -> None:
+    watch(lambda: os.posix_spawn(command[0], command, os.environ, setpgroup=0))  # a group that it may well kill
+
+
+def watch(start: Callable[[], int]) -> None:
+    """Starts a process, waits for its end, and ends all that it has started."""
     signal.signal(signal.SIGTERM, tell)
     parent = os.getppid()
     try:
@@ -41,7 +47,7 @@ def main(command: list[str]) -> None:
             prctl(PR_SET_PDEATHSIG, int(signal.SIGTERM))
             if os.getppid() != parent:
                 return
-        worker = os.posix_spawn(command[0], command, os.environ, setpgroup=0)  # a group that it may well kill
+        worker = start()
         say({"event": "worker", "pid": worker})
         code = end_of(worker)
         end_all()
@@ -133,12 +139,12 @@ def processes() -> list[tuple[int, int]]:
     return found
 
 
-def has_token(pid: int, token: str) -> bool:
-    """Whether a process was started with this word in its environment (Linux only)."""
+def is_of(pid: int, token: str, session: int) -> bool:
+    """Whether a process was started with this word in its environment, or is of this session (Linux only)."""
     try:
-        with open(f"/proc/{pid}/environ", "rb") as file:
-            return token.encode() in file.read()
-    except OSError:  # another user's, or gone
+        with open(f"/proc/{pid}/environ", "rb") as file, open(f"/proc/{pid}/stat", "rb") as statistics:
+            return token.encode() in file.read() or int(statistics.read().rpartition(b")")[2].split()[3]) == session
+    except (OSError, IndexError):  # another user's, or gone
         return False
 
 

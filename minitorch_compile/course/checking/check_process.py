@@ -24,9 +24,10 @@ from typing import IO, Any
 
 from minitorch_compile.environment_variables import without_wrong_values
 
-from . import check_keeper
+from . import check_keeper, warm
+from .beside import how
 from .check_events import Event, checked, listen, told
-from .check_keeper import ON_LINUX, PATIENCE, has_token, processes, send
+from .check_keeper import ON_LINUX, PATIENCE, is_of, processes, send
 from .culprits import blame
 from .exercise import Exercise, NotWritten, Submission
 from .notebook_slice import CellSyntaxError
@@ -36,6 +37,9 @@ KEEPER = [sys.executable, "-I", "-S", check_keeper.__file__] if os.name == "posi
 TOKEN = "MTC_CHECK_TOKEN"  # in the environment of all that a check starts
 START_SECONDS = 60.0
 """For the interpreter and its imports, which the exercise's own limit doesn't count."""
+WORKER = f"from {__package__}.check_worker import main; main()"
+CLOSED = "your code closed the channel of the check"
+Keeper = subprocess.Popen[bytes] | warm.ForkedKeeper
 MOST_PRINTED = 4000  # bytes of what the learner's code prints
 
 
@@ -79,8 +83,8 @@ def _judged_in_turn(
 
 def _judge(exercise: Exercise, submission: Submission, seconds: float) -> Result:
     try:
-        with tempfile.TemporaryFile() as printed:
-            events, ending = _run(exercise, submission.job, printed, seconds)
+        with tempfile.TemporaryFile() as printed, tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as room:
+            events, ending = _run(exercise, submission.job, printed, seconds, room)
             text = _end_of(printed)
     except OSError as error:  # the machine has no room for a file or a process
         return unjudged(exercise, f"the check could not start: {error.strerror or error}")
@@ -114,28 +118,42 @@ def unjudged(exercise: Exercise, note: str) -> Result:
     return Result(exercise.number, exercise.title, cases, note)
 
 
-def _run(exercise: Exercise, what: dict[str, Any], printed: IO[bytes], seconds: float) -> tuple[list[Event], str]:
-    """The events that the worker sent, and how it ended: "end", "slow" or a crash in words."""
-    token = secrets.token_hex(16)
+def _run(
+    exercise: Exercise, what: dict[str, Any], printed: IO[bytes], seconds: float, room: str
+) -> tuple[list[Event], str]:
+    """The events that the worker sent, and how it ended: "end", "slow" or a crash in words.
+
+    `room` is the folder that the learner's code may write to.
+    """
+    token, nonce = secrets.token_hex(16), secrets.token_hex(16)
+    limits = [str(exercise.megabytes), str(exercise.seconds)]
     environment = {**without_wrong_values(), "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), TOKEN: token}
     with tempfile.TemporaryFile() as job:  # a file, since writing to a pipe waits for whoever doesn't read
-        job.write(json.dumps(what).encode())
+        job.write(json.dumps(what | {"nonce": nonce}).encode())
         job.seek(0)
-        keeper = subprocess.Popen(
-            [*KEEPER, sys.executable, "-c", f"from {__package__}.check_worker import main; main()"],
-            stdin=job,
-            stdout=subprocess.PIPE,
-            stderr=printed,
-            start_new_session=True,
-            env=environment,
-        )
+        keeper = _start([how(exercise.number), room, *limits], environment, job, printed)
     try:
-        return _listen(keeper, exercise, seconds)
+        return _listen(keeper, exercise, seconds, nonce)
     finally:
         _end(keeper, token)
 
 
-def _listen(keeper: subprocess.Popen[bytes], exercise: Exercise, seconds: float) -> tuple[list[Event], str]:
+def _start(arguments: list[str], environment: dict[str, str], job: IO[bytes], printed: IO[bytes]) -> Keeper:
+    """The keeper, with the process that judges below it."""
+    token = environment[TOKEN]
+    if ON_LINUX:
+        return warm.start(arguments, token, job, printed, {k: v for k, v in environment.items() if k != TOKEN})
+    return subprocess.Popen(
+        [*KEEPER, sys.executable, "-c", WORKER, *arguments],
+        stdin=job,
+        stdout=subprocess.PIPE,
+        stderr=printed,
+        start_new_session=True,
+        env=environment,
+    )
+
+
+def _listen(keeper: Keeper, exercise: Exercise, seconds: float, nonce: str) -> tuple[list[Event], str]:
     assert keeper.stdout is not None
     lines, events = listen(keeper.stdout), list[Event]()
     deadline = time.monotonic() + START_SECONDS
@@ -150,11 +168,15 @@ def _listen(keeper: subprocess.Popen[bytes], exercise: Exercise, seconds: float)
             continue
         if line is None:
             return events, _death(keeper)
-        event = checked(line, len(exercise.cases))
+        event = checked(line, len(exercise.cases), nonce)
         if event is None:
             return events, told(line)
         if event["event"] == "died":
             return events, _death_in_words(event["code"])
+        if event["event"] == "closed":
+            return events, CLOSED
+        if event["event"] == "garbage":
+            return events, told(event["text"])
         events.append(event)
         if event["event"] == "ready":
             deadline = time.monotonic() + seconds
@@ -162,12 +184,12 @@ def _listen(keeper: subprocess.Popen[bytes], exercise: Exercise, seconds: float)
             return events, "end"
 
 
-def _death(keeper: subprocess.Popen[bytes]) -> str:
+def _death(keeper: Keeper) -> str:
     """What is said where the channel was closed."""
     try:
         return _death_in_words(keeper.wait(timeout=1))
     except subprocess.TimeoutExpired:
-        return "your code closed the channel of the check"
+        return CLOSED
 
 
 def _death_in_words(code: int) -> str:
@@ -177,16 +199,17 @@ def _death_in_words(code: int) -> str:
     return f"your code ended its process with the signal {names.get(-code, -code)}"
 
 
-def _end(keeper: subprocess.Popen[bytes], token: str) -> None:
+def _end(keeper: Keeper, token: str) -> None:
     """Stop the worker and whatever it started; if the keeper can't do that any more, whatever has the token."""
     keeper.terminate()
     try:
         code = keeper.wait(timeout=2 * PATIENCE)
     except subprocess.TimeoutExpired:
         keeper.kill()
-        code = keeper.wait()
+        code = keeper.wait(timeout=PATIENCE)
     if code != 0:
-        send(signal.SIGKILL, {pid for pid, _ in processes() if has_token(pid, token)} if ON_LINUX else set())
+        of_it = {pid for pid, _ in processes() if is_of(pid, token, keeper.pid)} if ON_LINUX else set[int]()
+        send(signal.SIGKILL, of_it)
 
 
 def result_of(exercise: Exercise, events: list[Event], ending: str, printed: str = "") -> Result:

@@ -114,7 +114,11 @@ class Exercise:
         if is_unwritten(self.answer, needed):  # most of a fresh clone is: no process has to say so
             raise NotWritten("not written yet")
         text = "\n".join(cell.kept_source() for cell in needed)
-        return [Submission({"exercise": self.number, "cells": [asdict(cell) for cell in needed]}, text, text)]
+        return [
+            Submission(
+                {"exercise": self.number, "answer": self.answer, "cells": [asdict(cell) for cell in needed]}, text, text
+            )
+        ]
 
     def beside(self, submission: Submission, own: Mapping[str, str]) -> Submission:
         """The same answer beside these steps of the learner's; only what stands on `mini` has others beside it."""
@@ -181,9 +185,17 @@ def call_text(name: str, arguments: Arguments) -> str:
 
 
 def same(expected: Any, got: Any) -> bool:
-    """Equality that doesn't take True for 1, nor a list for a tuple."""
+    """Equality that doesn't take True for 1, nor a list for a tuple, nor what says that it equals everything.
+
+    >>> class Any:
+    ...     __eq__ = lambda self, other: True
+    >>> same((1, {"a": 2}), (1, {"a": 2})), same({"a": 2}, {"a": Any()}), same((1,), (True,))
+    (True, False, False)
+    """
     if isinstance(expected, tuple | list) and type(expected) is type(got):
         return len(expected) == len(got) and all(map(same, expected, got))
+    if isinstance(expected, dict) and type(expected) is type(got):
+        return expected.keys() == got.keys() and all(same(value, got[key]) for key, value in expected.items())
     return type(expected) is type(got) and bool(expected == got)
 
 

@@ -121,5 +121,5 @@ class Step(Exercise):
 
     def _submission(self, text: str, others: Mapping[str, str], note: str) -> Submission:
         files = composed({**others, self.number: text})
-        job = {"exercise": self.number, "files": files, "owned": sorted({*others, self.number})}
+        job = {"exercise": self.number, "file": self.file, "files": files, "owned": sorted({*others, self.number})}
         return Submission(job, text, "\0".join(files.values()), note, others)

@@ -1,19 +1,23 @@
 """What was found of answers that haven't changed since: `work/.progress.json`, which can be deleted without loss.
 
 An answer that has passed has passed: its text, the checks and the reference's steps decide, whatever else of `mini` the
-learner has written meanwhile. What has not passed is looked up with all that it was judged beside.
+learner has written meanwhile. What has not passed is looked up with all that it was judged beside. Each result is
+sealed (`files/seal.py`): one that somebody wrote by hand is not believed.
 """
 
 from __future__ import annotations
 
 import hashlib
+import hmac
 import inspect
+import json
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from ..files.kept_file import read_kept, write_kept
+from ..files.seal import seal
 from .check_process import judged_all
 from .exercise import Exercise, NotWritten, Submission
 from .notebook_slice import CellSyntaxError
@@ -31,23 +35,24 @@ class Verdicts:
 
     def recall(self, exercise: Exercise, cells: Sequence[str]) -> Result | None:
         """The result of this answer, if it is known."""
-        passed = [_recalled(exercise, self.kept.get(key)) for key in _answer_keys(exercise, cells, self.work)]
-        whole = _recalled(exercise, self.kept.get(_whole_key(exercise, cells, self.work)))
+        passed = [_recalled(exercise, key, self.kept) for key in _answer_keys(exercise, cells, self.work)]
+        whole = _recalled(exercise, _whole_key(exercise, cells, self.work), self.kept)
         return next((result for result in [*passed, whole] if result is not None), None)
 
     def last(self, exercise: Exercise) -> Result | None:
         """What was found of it last, whatever has become of the answer since."""
         keys = [key for key in self.kept if key.startswith(f"{exercise.number} ")]
-        return _recalled(exercise, self.kept[keys[0]]) if keys else None
+        return _recalled(exercise, keys[0], self.kept) if keys else None
 
     def remember(self, exercise: Exercise, cells: Sequence[str], result: Result, passed: Submission | None) -> None:
         """Notes the result; `passed` is what of the answer has."""
         whole = _whole_key(exercise, cells, self.work)
         for stale in [key for key in self.kept if key.startswith(f"{exercise.number} ") and key != whole]:
             del self.kept[stale]
-        self.kept[whole] = result.to_json()
+        self.kept[whole] = _sealed(whole, result)
         if passed is not None and result.passed:
-            self.kept[_answer_key(exercise, exercise.beside(passed, {}))] = result.to_json()
+            key = _answer_key(exercise, exercise.beside(passed, {}))
+            self.kept[key] = _sealed(key, result)
             exercise.remember(passed, self.work)
 
     def write(self) -> None:
@@ -74,9 +79,17 @@ class Verdicts:
             return False
 
 
-def _recalled(exercise: Exercise, data: Any) -> Result | None:
-    """A remembered result; None if there is none, or what was remembered is no result of this exercise."""
+def _sealed(key: str, result: Result) -> dict[str, Any]:
+    data = result.to_json()
+    return {"result": data, "seal": seal(key, json.dumps(data, sort_keys=True))}
+
+
+def _recalled(exercise: Exercise, key: str, kept: dict[str, Any]) -> Result | None:
+    """A remembered result; None if there is none, or what was remembered is no result of this exercise, or forged."""
     try:
+        data, mark = kept[key]["result"], kept[key]["seal"]
+        if not hmac.compare_digest(mark, seal(key, json.dumps(data, sort_keys=True))):
+            return None
         result = Result.from_json(data)
     except (TypeError, KeyError, AttributeError):
         return None

@@ -28,11 +28,15 @@ _owned: set[str] = set()
 
 
 class Package:
-    """`mini.guards` imports the module at its first use."""
+    """`mini.guards` imports the module at its first use. Where there is an `elsewhere`, it is that one's."""
+
+    elsewhere: Any = None
 
     def __getattr__(self, file: str) -> Any:
         if file.startswith("__"):
             raise AttributeError(file)
+        if self.elsewhere is not None:
+            return getattr(self.elsewhere, file)
         return importlib.import_module(f"{NAME}.{file}")
 
 

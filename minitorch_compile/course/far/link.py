@@ -1,0 +1,255 @@
+"""The conversation of two processes: a line of JSON each, a question or an answer, strictly in turn.
+
+While one waits for an answer, the other may ask back: so a function of the judge's that the learner's code was given is
+called in the judge. What the learner's process may ask is little (`_allowed`).
+"""
+
+from __future__ import annotations
+
+import json
+import operator
+import os
+import traceback
+from collections.abc import Callable
+from typing import IO, Any
+
+from minitorch_compile import Tensor
+
+from .codec import Codec, Refused
+from .far import Far, FarCallable
+
+MOST_BYTES = 2**26  # of a message
+Tell = Callable[[BaseException], dict[str, str]]
+
+
+class Broken(BaseException):
+    """The other process has ended, or writes what is no message. No check may take it for an error of an answer's."""
+
+    def __init__(self, said: str, wrote: str | None = None) -> None:
+        super().__init__(said)
+        self.wrote = wrote
+
+
+class Link:
+    """`tell` says of an error what is known in this process only: the learner's line."""
+
+    def __init__(self, reading: IO[bytes], writing: IO[bytes], trusted: bool, tell: Tell | None = None) -> None:
+        self.reading, self.writing = reading, writing
+        self.codec = Codec(self, trusted, first=2 if trusted else 1)
+        self.trusted, self.tell = trusted, tell
+
+    def ask(self, what: str, *args: Any) -> Any:
+        self._send({"ask": what, "args": [self.codec.encode(each) for each in args]})
+        while True:
+            message = self._receive()
+            if "ask" in message:
+                self._serve(message)
+            elif "gives" in message:
+                return message["decoded"][0]
+            else:
+                raise message["decoded"]
+
+    def serve(self) -> None:
+        """Answers questions until the other process ends."""
+        while True:
+            try:
+                message = self._receive()
+            except Broken as end:
+                if end.__cause__ is not None and os.environ.get("DBG"):
+                    traceback.print_exception(end.__cause__)
+                return
+            if message.get("ask") == "end":
+                return
+            self._serve(message)
+
+    # ---- messages
+
+    def _send(self, message: dict[str, Any]) -> None:
+        message |= {"changes": self.codec.changes(), "unused": self.codec.unused()}
+        line = json.dumps(message, separators=(",", ":")).encode() + b"\n"
+        try:
+            self.writing.write(line)
+            self.writing.flush()
+        except OSError as error:
+            raise Broken("it has ended") from error
+
+    def _receive(self) -> dict[str, Any]:
+        try:
+            line = self.reading.readline(MOST_BYTES)
+        except OSError as error:
+            raise Broken("it has ended") from error
+        if not line:
+            raise Broken("it has ended")
+        try:
+            message = json.loads(line)
+            if type(message) is not dict or not line.endswith(b"\n"):
+                raise Refused("no message")
+            # New objects are made while the message is read; then those that have changed get their contents.
+            self._take_over(message)
+        except Broken:
+            raise
+        except Exception as error:
+            raise Broken("it wrote what is no message", line[:60].decode(errors="replace")) from error
+        return message
+
+    def _take_over(self, message: dict[str, Any]) -> None:
+        message["decoded"] = None
+        self.codec.strict = "ask" in message
+        if "ask" in message:
+            message["decoded"] = [self.codec.decode(each) for each in message["args"]]
+        elif "gives" in message:
+            message["decoded"] = [self.codec.decode(message["gives"])]
+        elif "raises" in message:
+            message["decoded"] = self.decoded_error(message["raises"])
+        else:
+            raise Refused("no message")
+        self.codec.apply(message["changes"])
+        for number in message["unused"]:
+            self.codec.forget(number)
+
+    # ---- errors
+
+    def encoded_error(self, error: BaseException) -> dict[str, Any]:
+        if (number := self.codec.number_of(error)) is not None:
+            return {"known": number}
+        number = self.codec.register(error)
+        try:
+            said = str(error)
+        except Exception:  # noqa: BLE001 (an exception of the learner's may not even have a text)
+            said = "an error without a text"
+        args = [each for each in error.args if type(each) in (str, int, bool, type(None))]
+        args = args if len(args) == len(error.args) else [said]
+        return {
+            "class": self.codec.encode(type(error)),
+            "args": args,
+            "number": number,
+            "told": self.tell(error) if self.tell is not None else {},
+        }
+
+    def decoded_error(self, data: Any) -> BaseException:
+        if "known" in data:
+            found = self.codec.objects[data["known"]]
+            if not isinstance(found, BaseException):
+                raise Refused("this is no exception")
+            return found
+        kind = self.codec.decode(data["class"])
+        if not (isinstance(kind, type) and issubclass(kind, Exception | SystemExit)):
+            kind = RuntimeError
+        args = [each for each in data["args"] if type(each) in (str, int, bool, type(None))]
+        try:
+            error = kind(*args)
+        except Exception:  # noqa: BLE001 (one that wants other arguments, as UnicodeDecodeError does)
+            error = RuntimeError(f"{kind.__name__}: {args}")
+        error.__dict__["told"] = {str(k): str(v) for k, v in dict(data["told"]).items()}
+        self.codec.register(error, self.codec._foreign(data["number"]))
+        return error
+
+    def exception_class(self, number: int, name: str, local: type) -> type:
+        """A class of the other process's, derived from one that both have: so it can be raised and caught here."""
+
+        def lookup(error: Any, attribute: str) -> Any:
+            if attribute.startswith("__"):
+                raise AttributeError(attribute)
+            return self.ask("get", error, attribute)
+
+        return type(name, (local,), {"__getattr__": lookup, "__module__": "far"})
+
+    # ---- what is asked
+
+    def _serve(self, message: dict[str, Any]) -> None:
+        what, args = message["ask"], message["decoded"]
+        try:
+            if not self.trusted:
+                _allowed(what, args)
+            gives = getattr(self, f"_do_{what}")(*args)
+        except Broken:
+            raise
+        except BaseException as error:  # noqa: BLE001 (all that happens there is told)
+            self._send({"raises": self.encoded_error(error)})
+        else:
+            self._send({"gives": self.codec.encode(gives)})
+
+    def _do_get(self, value: Any, name: str) -> Any:
+        return getattr(value, name)
+
+    def _do_set(self, value: Any, name: str, new: Any) -> None:
+        setattr(value, name, new)
+
+    def _do_delete(self, value: Any, name: str) -> None:
+        delattr(value, name)
+
+    def _do_call(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return function(*args, **kwargs)
+
+    def _do_compares(self, value: Any) -> bool:
+        """Whether `==` compares elements, as arrays and tensors do."""
+        return isinstance(value, Tensor) or "Tensor" in type(value).__name__
+
+    def _do_op(self, name: str, *args: Any) -> Any:
+        return OPS[name](*args)
+
+    def _do_derive(self, base: Any, name: str, namespace: dict[str, Any]) -> Any:
+        return type(base)(name, (base,), namespace)
+
+    def base_of(self, far: Far) -> type:
+        """What a class statement here derives from, so that the class is made in the other process."""
+        link = self
+
+        class Deriving(type):
+            def __new__(cls, name: str, bases: Any, namespace: dict[str, Any]) -> Any:
+                if not bases:
+                    return super().__new__(cls, name, bases, namespace)
+                kept = {k: v for k, v in namespace.items() if k not in ("__classcell__", "__annotations__")}
+                return link.ask("derive", far, name, kept)
+
+        return Deriving(far.__name__, (), {})
+
+
+OPS: dict[str, Any] = {
+    "truth": bool,
+    "len": len,
+    "repr": repr,
+    "str": str,
+    "iter": iter,
+    "next": next,
+    "contains": operator.contains,
+    "isinstance": isinstance,
+    "issubclass": issubclass,
+    "eq": operator.eq,
+    "getitem": operator.getitem,
+    "setitem": operator.setitem,
+    "delitem": operator.delitem,
+    "lt": operator.lt,
+    "le": operator.le,
+    "gt": operator.gt,
+    "ge": operator.ge,
+    "neg": operator.neg,
+    "pos": operator.pos,
+    "invert": operator.invert,
+    "abs": abs,
+    "index": operator.index,
+    "int": int,
+    "float": float,
+    "and": operator.and_,
+    "or": operator.or_,
+    **{
+        name: getattr(operator, name)
+        for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "xor", "lshift", "rshift")
+    },
+}
+READING = {"truth", "len", "repr", "str", "iter", "next", "contains", "getitem", "lt", "le", "gt", "ge"}
+INSIDE = ("_", "gi_", "cr_", "ag_", "f_", "tb_", "co_", "func_", "mro")
+
+
+def _allowed(what: str, args: list[Any]) -> None:
+    """PermissionError unless the learner's process may ask this: to call what it was given, to look at its values."""
+    if what == "call":
+        if isinstance(args[0], type) or not callable(args[0]) or isinstance(args[0], FarCallable):
+            raise PermissionError("only functions that were given can be called")
+        return
+    owner = type(args[0]).__module__.partition(".")[0] if what == "get" else ""
+    if what == "get" and owner == "authoring" and not str(args[1]).startswith(INSIDE):
+        return
+    if what == "op" and args[0] in READING:
+        return
+    raise PermissionError(f"the learner's process may not ask {what} {args[1:2]}")

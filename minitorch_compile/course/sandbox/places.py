@@ -1,0 +1,57 @@
+"""Which files the learner's code may read: Python's, the system's and the package's; never the course's answers.
+
+>>> import tempfile
+>>> with tempfile.TemporaryDirectory() as name:
+...     top = Path(name).resolve()
+...     for folder in ("a/b", "a/c", "d"):
+...         (top / folder).mkdir(parents=True)
+...     [path.relative_to(top).as_posix() for path in without(top, [top / "a/c"])]
+['a/b', 'd']
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import minitorch_compile
+
+SYSTEM = ("/usr", "/bin", "/lib", "/lib32", "/lib64", "/opt", "/etc", "/proc", "/sys", "/nix", "/run/current-system")
+DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/shm", "/dev/tty")
+ANSWERS = ("authoring", "solutions", "exercises", "work", "tests", "tools", ".git", "build")
+
+
+def course() -> Path:
+    """The checkout that the package lies in."""
+    return Path(minitorch_compile.__file__).resolve().parent.parent
+
+
+def readable() -> list[Path]:
+    """What can be read and run, with nothing of the answers in it."""
+    package = course() / "minitorch_compile"
+    python = [Path(name) for name in (sys.prefix, sys.base_prefix, sys.exec_prefix, *sys.path) if name]
+    outside = [path for path in python if path.resolve() != course()]
+    hidden = [course() / name for name in ANSWERS]
+    return [
+        place
+        for path in dict.fromkeys([package, *map(Path, SYSTEM), *outside])
+        if path.exists()
+        for place in without(path.resolve(), hidden)
+    ]
+
+
+def without(folder: Path, hidden: Sequence[Path]) -> list[Path]:
+    """The folder; or, if something hidden lies in it, all else that does."""
+    if folder in hidden or any(each in folder.parents for each in hidden):
+        return []
+    if not any(folder in each.parents for each in hidden):
+        return [folder]
+    return [place for entry in _entries(folder) for place in without(entry, hidden)]
+
+
+def _entries(folder: Path) -> Iterable[Path]:
+    try:
+        return sorted(folder.iterdir())
+    except OSError:
+        return []
