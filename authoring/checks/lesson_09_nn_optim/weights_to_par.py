@@ -13,6 +13,7 @@ WEIGHTS = Exercise(
     "weights to par",
     answer="initial",
     minutes=10,
+    seconds=30.0,
     hints=(
         "A unit adds up `inputs` products. What is the variance of the sum, if each weight has variance v?",
         "To keep the mean square through a relu, which halves it, v must be 2 / inputs. A deviation is the root of a"

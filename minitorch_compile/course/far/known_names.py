@@ -1,7 +1,7 @@
-"""Classes and functions that both processes have: they cross as a module and a name, and nothing is imported for it.
+"""Classes and functions that both processes have: they cross as a module and a name.
 
-What the judge takes from the learner's process is less: classes, ops and operators, which can do no harm whatever they
-are called with.
+The learner's process imports what the judge names. What the judge takes is less, and nothing is imported for it:
+classes, ops and operators, which can do no harm whatever they are called with.
 
 >>> name_of(ValueError), name_of(len)
 (('builtins', 'ValueError'), ('builtins', 'len'))
@@ -14,6 +14,7 @@ LookupError: builtins.eval is not taken
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import sys
 import types
@@ -56,6 +57,8 @@ def named(module: str, name: str, harmless: bool, pure: bool = False) -> Any:
 
     `pure`: it might be called with arguments of the learner's choice.
     """
+    if not harmless and module != OPS and _is_library(module):
+        importlib.import_module(module)
     value = table.get(name) if module == OPS else _found(module, name)
     refused = harmless and (not is_harmless(module, value) or (pure and any(value is each for each in IMPURE)))
     if value is None or refused:
