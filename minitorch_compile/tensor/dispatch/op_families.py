@@ -306,7 +306,8 @@ class FactoryOp(Op):
         where = entered.making
         if where is not None:
             entered.making = None
-            made: TensorBase = accelerators[where.type].make(self, bound, where)
+            with where:  # the device's own generator is the one that is asked
+                made: TensorBase = accelerators[where.type].make(self, bound, where)
             return made
         result = np.asarray(self.kernel(*bound))
         return wrap_as(result, self.meta_rule(*bound).strides) if "stride" in self.parameters else wrap(result)
