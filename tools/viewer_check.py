@@ -188,6 +188,19 @@ def difference(page: Chromium, op: str, word: str) -> str:
     return text
 
 
+def printing(page: Chromium, op: str, word: str) -> str:
+    """On paper the whole picture is seen, in light colours; afterwards all is as before."""
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.command("Emulation.setEmulatedMedia", media="print")
+    take(page, "paper")
+    whole = page.evaluate(f"{VIEW}.element.getAttribute('viewBox') !== null && document.documentElement.dataset.theme")
+    page.command("Emulation.setEmulatedMedia", media="")
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    expect(whole == "light", "the picture is not set for paper")
+    expect(page.evaluate(f"{VIEW}.element.getAttribute('viewBox') === null"), "the picture stays as on paper")
+    return "the whole picture, in light colours"
+
+
 def take(page: Chromium, name: str) -> None:
     time.sleep(0.3)
     (PICTURES / f"{name}.png").write_bytes(page.screenshot())
@@ -215,7 +228,7 @@ def check(name: str) -> list[str]:
     return problems
 
 
-STEPS: tuple[Callable[[Chromium, str, str], str], ...] = (speed, zoom, frames, following, hover, difference)
+STEPS: tuple[Callable[[Chromium, str, str], str], ...] = (speed, zoom, frames, following, hover, difference, printing)
 
 
 def main() -> None:

@@ -231,6 +231,9 @@ seen.graph.draw()
 print(seen.graph.code)
 
 # %% [markdown]
+# You can open all hatches of a program of yours at once: `seen.save("report.html")` writes every stage to one page for a
+# browser. Click a node there, and follow it from your line through all that comes below, down to the line of the kernel.
+#
 # ## Hatch 2: the guards
 #
 # The graph is true only for what was seen while tracing. Call the model with another batch size, another dtype, or

@@ -239,6 +239,17 @@ function begin() {
       find("");
     }
   });
+  let theme;
+  addEventListener("beforeprint", () => {
+    theme = document.documentElement.dataset.theme;
+    document.documentElement.dataset.theme = "light";
+    for (const pane of PANES) pane.view.print(true);
+  });
+  addEventListener("afterprint", () => {
+    if (theme) document.documentElement.dataset.theme = theme;
+    else delete document.documentElement.dataset.theme;
+    for (const pane of PANES) pane.view.print(false);
+  });
   document.addEventListener("mousemove", hover);
   addEventListener("resize", () => PANES.forEach((pane) => pane.view.fit()));
 }

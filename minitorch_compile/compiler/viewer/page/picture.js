@@ -174,6 +174,17 @@ class Picture {
     this.place();
   }
 
+  // On paper all of the picture is seen, as large as the page.
+  print(isPrinting) {
+    if (isPrinting && this.size) {
+      this.element.setAttribute("viewBox", `-10 -10 ${this.size[0] + 20} ${this.size[1] + 20}`);
+      this.world.removeAttribute("transform");
+    } else {
+      this.element.removeAttribute("viewBox");
+      this.place();
+    }
+  }
+
   zoom(factor, x = this.element.clientWidth / 2, y = this.element.clientHeight / 2) {
     const scale = Math.min(6, Math.max(0.02, this.view.scale * factor));
     const grown = scale / this.view.scale;

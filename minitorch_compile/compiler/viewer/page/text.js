@@ -44,6 +44,7 @@ class Text {
   }
 
   fit() {}
+  print() {}
   openAll() {}
   zoom(factor) {
     const size = parseFloat(getComputedStyle(this.element).fontSize);
