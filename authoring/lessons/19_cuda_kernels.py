@@ -526,9 +526,9 @@ written = program.source[program.source.index("@cuda.jit") :]
 print(written.partition("\n\n\nkernel =")[0])
 
 # %% [markdown]
-# It's longer than ours, and you can read it. A warp has a row, and a thread four neighbours of it, which come by one load of
-# 16 bytes. The row stays in registers between the largest, the sum and the quotient. `warp_amax` and `warp_sum` are our
-# shuffles, in `codegen/cuda/reductions.py`, and for longer rows there is our tournament. Elementary functions are in
+# It's longer than ours, and you can read it. Half a warp has a row, and a thread twice four neighbours of it, which come by
+# one load of 16 bytes. The row stays in registers between the largest, the sum and the quotient. `part_amax` and `part_sum`
+# are our shuffles among 16 threads, in `codegen/cuda/reductions.py`; longer rows are a block's. Elementary functions are in
 # `device_functions.py`, and everything above the text of the kernel (lowering, fusion, memory plan) has never heard of a
 # GPU. Run it, and compare its counts with those of the one that we wrote by hand:
 

@@ -172,12 +172,14 @@ def nanosleep(at: Site, nanoseconds: Value) -> Value:
 
 
 def members_of_warp(at: Site, mask: Value, what: str) -> Mask:
-    """The lanes that a mask names; reports those of them that aren't here, and callers that it doesn't name."""
+    """The lanes that the masks of callers name; reports those of them that aren't here, and callers whose own mask
+    doesn't name them. Parts of a warp may call with a mask each."""
     block = at.block
-    named = (block.vector(mask).astype(np.int64) >> block.lane) & 1 != 0
-    with_callers = np.repeat(at.active.reshape(-1, WARP).any(1), WARP)
-    absent = np.flatnonzero(named & block.existing & with_callers & ~at.active)
-    uncalled = np.flatnonzero(at.active & ~named)
+    masks = block.vector(mask).astype(np.int64)
+    by_warp = np.bitwise_or.reduce(np.where(at.active, masks, 0).reshape(-1, WARP), axis=1)
+    named = (np.repeat(by_warp, WARP) >> block.lane) & 1 != 0
+    absent = np.flatnonzero(named & block.existing & ~at.active)
+    uncalled = np.flatnonzero(at.active & ((masks >> block.lane) & 1 == 0))
     if absent.size:
         message = f"the mask of {what} names {block.name_of(int(absent[0]))}, which isn't here"
         block.faults.report("inactive lane", message, at.place)

@@ -1,5 +1,6 @@
-"""Twins of the intrinsics by which kernels move several neighbouring elements at once, and find rows and places.
-`inductor/codegen/cuda/vectors.py` and `indices.py` beside it say what each does.
+"""Twins of the intrinsics by which kernels move several neighbouring elements at once, find rows and places, and do by
+one instruction what takes others several. `inductor/codegen/cuda/vectors.py` and `indices.py` and
+`single_instructions.py` beside it say what each does.
 
 >>> from minitorch_compile.cuda_simulator.block import Launch
 >>> from minitorch_compile.cuda_simulator.faults import Faults, Place
@@ -37,6 +38,24 @@ def split(at: Site, number: Value, size: Value) -> Value:
     """Quotient and remainder of numbers of 32 bits."""
     divisor = np.maximum(size, 1)  # where no thread asks, it may be 0
     return number // divisor, number % divisor
+
+
+intrinsic("single_instructions.maximum")(lambda at, x, y: np.maximum(x, y))
+intrinsic("single_instructions.minimum")(lambda at, x, y: np.minimum(x, y))
+intrinsic("single_instructions.near_exp")(lambda at, x: np.exp(np.float32(x)))
+intrinsic("single_instructions.near_reciprocal")(lambda at, x: np.float32(1) / np.float32(x))
+intrinsic("single_instructions.floor")(lambda at, x: np.floor(x))
+intrinsic("single_instructions.ceil")(lambda at, x: np.ceil(x))
+intrinsic("single_instructions.trunc")(lambda at, x: np.trunc(x))
+intrinsic("single_instructions.round_half_even")(lambda at, x: np.rint(x))
+
+
+@intrinsic("single_instructions.bfloat16_of_float32")
+def bfloat16_of_float32(at: Site, x: Value) -> Value:
+    """Rounded to even, by what carries into the upper half."""
+    bits = np.asarray(x, np.float32).view(np.uint32)
+    rounded = bits + (bits >> np.uint32(16) & np.uint32(1)) + np.uint32(0x7FFF)
+    return (np.where(np.isnan(x), bits | np.uint32(0x7FC00000), rounded) >> np.uint32(16)).astype(np.uint16)
 
 
 def pieces(memory: DeviceMemory, count: int) -> list[tuple[int, int]]:
@@ -87,6 +106,13 @@ def enter(count: int) -> None:
             values = np.stack([registers.data[lanes, of[lanes] + first + k] for k in range(each)], 1)
             count_access(at, "store", memory, lanes, start[lanes] + first, each)
             write_wide(at.block, at.place, memory, lanes, start[lanes] + first, values)
+
+
+@intrinsic("vectors.beyond")
+def beyond(at: Site, memory: Value, address: Value, count: Value) -> Value:
+    """Elements from where the last vector before an address may begin."""
+    itemsize = memory.dtype.itemsize
+    return (address_of(memory.data) // itemsize + address) % count
 
 
 for _count in (1, 2, 4, 8, 16):

@@ -41,16 +41,25 @@ def test_sizes_and_layout_choose_a_strategy():
     assert reasons(ops.exp, matrix(64, 100, dtype=torch.bfloat16)) == [
         "4 x 8 neighbouring elements of i0 a thread at a time"
     ]
-    assert rows(matrix(64, 1000)) == ["rows of 1000 in the registers of a warp: 8 x 4 elements a thread"]
-    assert rows(matrix(64, 999)) == ["rows of 999 in the registers of a warp: 32 x 1 elements a thread"]
-    assert rows(matrix(64, 9000)) == ["rows of 9000 in the registers of a block: 16 x 4 elements a thread"]
+    for columns, reason in {
+        99: "a warp: 4 x 1 elements a thread",
+        100: "8 threads: 4 x 4 elements a thread",
+        1000: "a warp: 8 x 4 elements a thread",
+        999: "a warp: 8 x 4 elements a thread, ends apart",
+        4095: "a block: 4 x 4 elements a thread, ends apart",
+        16384: "a block of 4 times the usual threads: 4 x 4 elements a thread, the next row under way",
+    }.items():
+        assert rows(matrix(64, columns)) == [f"rows of {columns} in the registers of {reason}"]
+    assert rows(matrix(64, 4096, dtype=torch.bfloat16)) == [
+        "rows of 4096 in the registers of a block of 0.5 times the usual threads: 4 x 8 elements a thread"
+    ]
     assert rows(matrix(64, 65536)) == ["a block goes along each row of 65536, 4 elements a thread at a time"]
     assert reasons(ops.sum, matrix(600, 3000), (0,)) == [
         "4 neighbouring columns of i1 a thread",
         "a block goes down 32 columns of i0, whose lines its threads share out",
     ]
     assert reasons(ops.sum, matrix(3, 40000), (0,)) == ["4 neighbouring columns of i0 a thread"]
-    assert reasons(ops.contiguous_copy, matrix(70, 100).t()) == ["squares of i0 by i1 in shared memory"]
+    assert reasons(ops.contiguous_copy, matrix(70, 100).t()) == ["squares of i0 by i1 in shared memory, 64 wide"]
     assert reasons(ops.cumsum, matrix(70, 100), 1) == ["running results: each thread goes along a row"]
 
 
@@ -65,7 +74,7 @@ OPERATIONS: dict[str, Callable[[Any], Any]] = {
     "turned": lambda x: x.t().contiguous() + 1,
 }
 # Of the simulator's 32 threads, a block holds rows of up to 2,048 numbers.
-SIZES = [(1, 1), (2, 17), (33, 36), (3, 1028), (2, 1030), (1, 2052)]
+SIZES = [(1, 1), (2, 17), (33, 36), (36, 64), (2, 517), (3, 1028), (2, 1030), (1, 2052)]
 
 
 def same(operation: Callable[[Any], Any], x: Any, tolerance: float = 1e-5) -> None:

@@ -39,12 +39,12 @@ def kernels(function, *arrays):
     return [write_cuda_kernel(step, result.internal) for step in result.steps]
 
 
-def test_a_short_row_is_shared_by_the_threads_of_a_warp():
+def test_a_short_row_is_shared_by_some_threads_of_a_warp():
     function, arrays = PROGRAMS["softmax"]
     (kernel,) = kernels(function, *arrays)
-    assert "for i0 in range(cuda.grid(1) // 32, 16, cuda.gridsize(1) // 32):" in kernel.body
-    assert "first = 4 * (thread + step * 32)" in kernel.body
-    assert "reductions.warp_amax(total1)" in kernel.body
+    assert "for i0 in range(cuda.grid(1) // 2, 16, cuda.gridsize(1) // 2):" in kernel.body
+    assert "first = 4 * (thread + step * 2)" in kernel.body
+    assert "reductions.part_amax(total1, 2)" in kernel.body
 
 
 def test_points_are_dealt_out_by_vectors_and_the_rest_one_by_one():
@@ -54,8 +54,8 @@ def test_points_are_dealt_out_by_vectors_and_the_rest_one_by_one():
 
 
 def test_columns_are_reduced_by_one_thread_for_four():
-    (kernel,) = kernels(lambda p, x: p.sum(x, (0,)), floats(9, 20))
-    assert "whole = 5 if vectors.is_aligned(in0) and vectors.is_aligned(out0) else 0" in kernel.body
+    (kernel,) = kernels(lambda p, x: p.sum(x, (0,)), floats(2, 1 << 15))
+    assert "whole = 8192 if vectors.is_aligned(in0) and vectors.is_aligned(out0) else 0" in kernel.body
     assert "for group in range(cuda.grid(1), whole, cuda.gridsize(1)):" in kernel.body
     assert "shared" not in kernel.body
 
@@ -117,22 +117,23 @@ def softmax(p, x):
     return p.div(powers, p.broadcast_in_dim(p.sum(powers, (1,)), x.meta["val"].sizes, (0,)))
 
 
-# For each: the sectors that kernels move, as a multiple of the fewest.
+# For each: the sectors that kernels move, as a multiple of the fewest, and how often a bank is met once more. What a
+# vector brings to a square meets each bank twice.
 COUNTED = {
-    "pointwise": (lambda p, x: p.exp(x), 1.0),
-    "softmax": (softmax, 1.0),
-    "row sums": (lambda p, x: p.sum(x, (1,)), 1.0),
-    "column sums": (lambda p, x: p.sum(x, (0,)), 1.0),
-    "a transpose": (lambda p, x: p.exp(p.transpose(x, (1, 0))), 1.0),
+    "pointwise": (lambda p, x: p.exp(x), 1.0, 0),
+    "softmax": (softmax, 1.0, 0),
+    "row sums": (lambda p, x: p.sum(x, (1,)), 1.0, 0),
+    "column sums": (lambda p, x: p.sum(x, (0,)), 1.0, 0),
+    "a transpose": (lambda p, x: p.exp(p.transpose(x, (1, 0))), 1.0, 64 * 64 // 32 * 2),
 }
 
 
 @pytest.mark.parametrize("name", COUNTED)
 def test_how_well_generated_kernels_read_and_write_side_by_side(name):
-    function, times_as_many = COUNTED[name]
+    function, times_as_many, conflicts = COUNTED[name]
     x = floats(64, 64)
     counts = Counts()
     program = CudaProgram(schedule(lower(record(function, tensors_of([x])))), simulated=True, counts=counts)
     program([x.reshape(-1)])
     assert 1 / counts.total.coalescing == times_as_many
-    assert counts.total.bank_conflicts == 0
+    assert counts.total.bank_conflicts == conflicts

@@ -378,7 +378,7 @@ def prepared_launch(
         reaches[-1] = reaches[-1][0], kernel.changed_as.numpy
     reaches += [(STATUS_BYTES // 8, np.dtype(np.int64))] if source.uses_status else []
     numbers = [*source.sizes.values(), *(_left_open(value, opened) for value, _ in kernel.numbers.values())]
-    most = launcher.all_blocks if source.block.each else launcher.most_blocks
+    most = launcher.all_blocks if source.block.each else max(1, int(launcher.most_blocks / source.block.times))
     launch = compile(kernel)(max(1, min(blocks, most)), reaches, numbers)
     read, written = (
         [(places[buffer], buffer.nbytes) for buffer in used if buffer in buffers]

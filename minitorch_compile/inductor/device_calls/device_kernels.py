@@ -223,25 +223,30 @@ class DeviceKernels:
 
     def kernel(self, kernel: LiftedKernel) -> Kernel:
         """The compiled kernel of a group of loops."""
-        return self.compile(text_of(kernel), kernel.source.title, kinds_of(kernel), kernel.source.block)
+        return self.compile(*self.request(kernel))
+
+    def request(self, kernel: LiftedKernel) -> Request:
+        """What the launcher is asked for."""
+        text = self.launcher.rewritten(text_of(kernel))
+        return text, kernel.source.title, kinds_of(kernel), kernel.source.block
 
     def compile_ahead(self, kernels: Sequence[LiftedKernel]) -> None:
         """Has those that are new compiled at the same time."""
         asked: dict[str, Request] = {}
         for kernel in kernels:
-            text, kinds = text_of(kernel), kinds_of(kernel)
-            if (name := _named(text, kinds)) not in self.compiled:
-                asked[name] = text, kernel.source.title, kinds, kernel.source.block
+            text, title, kinds, block = self.request(kernel)
+            if (name := _named(text, kinds, block)) not in self.compiled:
+                asked[name] = text, title, kinds, block
         self.launcher.compile_ahead([*asked.values()])
 
     def is_at_hand(self, kernel: LiftedKernel) -> bool:
         """Whether that would compile nothing."""
-        text, kinds = text_of(kernel), kinds_of(kernel)
-        return _named(text, kinds) in self.compiled or self.launcher.is_kept(text, kinds, kernel.source.block)
+        text, _, kinds, block = self.request(kernel)
+        return _named(text, kinds, block) in self.compiled or self.launcher.is_kept(text, kinds, block)
 
     def compile(self, text: str, name: str, kinds: Sequence[str], block: BlockShape = BlockShape()) -> Kernel:
         """The compiled kernel of a text, with parameters of these kinds."""
-        key = _named(text, kinds)
+        key = _named(text, kinds, block)
         if key not in self.compiled:
             self.compiled[key] = self.launcher.compile(text, name, kinds, block)
         return self.compiled[key]
@@ -254,8 +259,8 @@ def text_of(kernel: LiftedKernel) -> str:
     return f"def {source.title}({', '.join(kernel.parameters)}):\n{''.join(lines)}"
 
 
-def _named(text: str, kinds: Sequence[str]) -> str:
-    return f"{list(kinds)}\n{text}"
+def _named(text: str, kinds: Sequence[str], block: BlockShape) -> str:
+    return f"{list(kinds)} {tuple(block)}\n{text}"
 
 
 def on_device(x: TensorBase, where: Device) -> TensorBase:

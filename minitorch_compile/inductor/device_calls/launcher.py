@@ -78,6 +78,9 @@ class Launcher(Protocol):
     most_blocks: int
     all_blocks: int
 
+    def rewritten(self, text: str) -> str:
+        """The text of a kernel of loops as it is compiled best."""
+
     def compile(self, text: str, name: str, parameters: Sequence[str], block: BlockShape = BlockShape()) -> Kernel:
         """A kernel from the text of its function, whose parameters are of these kinds, pointers first. One that takes
         a `status` has it last, a pointer for three int64. `block`: how many threads it has."""
@@ -101,10 +104,13 @@ class SimulatedLauncher:
     def __init__(self, driver: FakeDriver) -> None:
         self.driver = driver
 
+    def rewritten(self, text: str) -> str:
+        return text
+
     def compile(self, text: str, name: str, parameters: Sequence[str], block: BlockShape = BlockShape()) -> Kernel:
         from minitorch_compile.cuda_simulator import simulate
 
-        threads = self.threads * block.times
+        threads = int(self.threads * block.times)
         function = function_from_source(HEADER.format(threads=threads) + text, name, {})
         kinds = [kind for kind in parameters if not is_pointer(kind)]
 

@@ -27,6 +27,7 @@ from minitorch_compile.inductor.device_calls.launcher import (
 from minitorch_compile.inductor.device_calls.prepared_launch import LoadedKernel, PreparedLaunch
 from minitorch_compile.inductor.device_calls.ptx_pool import POOL
 from minitorch_compile.inductor.device_calls.ptx_worker import PtxJob, ptx_of_job
+from minitorch_compile.inductor.device_calls.strided_loops import by_adding
 from minitorch_compile.users_cache import NOWHERE, cache_folder
 
 BLOCKS_PER_MULTIPROCESSOR = 8
@@ -36,6 +37,7 @@ class NumbaLauncher:
     """Compiles for the GPU it launches on."""
 
     threads, all_blocks = 256, (1 << 31) - 1
+    rewritten = staticmethod(by_adding)
 
     def __init__(self, driver: Driver) -> None:
         self.driver: Any = driver
@@ -45,8 +47,7 @@ class NumbaLauncher:
 
     def compile(self, text: str, name: str, parameters: Sequence[str], block: BlockShape = BlockShape()) -> Kernel:
         """A kernel; it is loaded on each device where it is launched first."""
-        threads = self.threads * block.times
-
+        threads = int(self.threads * block.times)
         make = lambda: self.code_of(ptx_of_job(self.job(text, name, parameters, block)))
         entry, code = kernel_store.kept(self.key(text, parameters, block), make)
         loaded = LoadedKernel(self.driver, code, entry.encode(), threads)
@@ -66,7 +67,8 @@ class NumbaLauncher:
         POOL.provide([*jobs], deliver)
 
     def job(self, text: str, name: str, parameters: Sequence[str], block: BlockShape) -> PtxJob:
-        return PtxJob(text, name, tuple(parameters), self.capability, self.threads * block.times, block.together)
+        threads = int(self.threads * block.times)
+        return PtxJob(text, name, tuple(parameters), self.capability, threads, block.together)
 
     def code_of(self, ptx: bytes) -> kernel_store.Code:
         """Machine code, with the kernel's name in it."""
@@ -78,7 +80,7 @@ class NumbaLauncher:
 
     def key(self, text: str, parameters: Sequence[str], block: BlockShape) -> str:
         """What its machine code is called there."""
-        return kernel_store.key_of(text, parameters, self.capability, self.threads * block.times, block.together)
+        return kernel_store.key_of(text, parameters, self.capability, int(self.threads * block.times), block.together)
 
     def row(self, launches: Sequence[tuple[Launch, Sequence[int]]], places: int) -> Row:
         """Their launches over one buffer of arguments."""

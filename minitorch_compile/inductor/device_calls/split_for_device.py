@@ -21,9 +21,10 @@ from minitorch_compile.inductor.schedule.split_reductions import DTYPES, KINDS, 
 from minitorch_compile.tensor.memory.strides import numel
 
 ENOUGH_ROWS, ENOUGH_COLUMNS = 1 << 9, 1 << 17  # for which a reduction stays in one step
-ROWS, COLUMNS = 1 << 12, 1 << 20  # what the first of two steps leaves, about
+ROWS, THREADS = 1 << 12, 1 << 17  # what the first of two steps leaves, about; of columns, so many threads have them
 LONG_ROW = 1 << 17  # elements; a shorter one stays whole, as what is fused with it then does
 SHORTEST_ROW, SHORTEST_COLUMN = 1 << 12, 1 << 4  # elements of each piece
+WIDEST = 16  # bytes of an access
 MOST_AT_ONCE, AGAIN = 1 << 11, 1 << 6  # pieces that a block's threads share out; how many a thread has of more
 
 
@@ -40,11 +41,19 @@ def split(operation: Operation) -> list[Operation]:
     down = goes_down(operation)
     if points < MANY or left >= (ENOUGH_COLUMNS if down else ENOUGH_ROWS) or (not down and points < left * LONG_ROW):
         return [operation]
-    pieces = min((COLUMNS if down else ROWS) // left, points // left // (SHORTEST_COLUMN if down else SHORTEST_ROW))
+    pieces = min(
+        (THREADS * columns_of_thread(operation) if down else ROWS) // left,
+        points // left // (SHORTEST_COLUMN if down else SHORTEST_ROW),
+    )
     dim = max(operation.reduced, key=lambda d: operation.sizes[d])
     if pieces < 2:
         return [operation]
     return in_steps(operation, dim, pieces, down)
+
+
+def columns_of_thread(loop: Loop) -> int:
+    """How many columns a thread takes at once."""
+    return max(1, WIDEST // max(access.buffer.dtype.itemsize for access in accesses_of(loop).reads))
 
 
 def in_steps(loop: Loop, dim: int, pieces: int, down: bool) -> list[Operation]:

@@ -155,8 +155,8 @@ def uniform_tensor(size: Ints, element: dtype, generator: Any = None) -> Any:
         return view_as_complex(uniform_random((*size, 2), element.to_real(), generator))
     if element.itemsize > 2 or draws_as_pytorch():
         return uniform_random(size, element, generator)
-    steps = 2.0 / finfo(element).eps
-    return to_copy(floor(uniform_random(size, float32, generator) * steps) / steps, element)
+    step = finfo(element).eps / 2  # a power of two, of which products are as exact as quotients
+    return to_copy(floor(uniform_random(size, float32, generator) * (1 / step)) * step, element)
 
 
 def normal_tensor(size: Ints, element: dtype | None, generator: Any = None) -> Any:

@@ -19,10 +19,20 @@ import math
 import numpy as np
 from numba import cuda
 
+from minitorch_compile.inductor.codegen.cuda.single_instructions import (  # noqa: F401  (kernels call them)
+    ceil,
+    floor,
+    maximum,
+    minimum,
+    near_exp,
+    near_reciprocal,
+    round_half_even,
+    trunc,
+)
 from minitorch_compile.inductor.kernels import portable_functions
 
+NEARLY_STRAIGHT = np.float32(0.03)  # below which the third term of tanh's series is 1e-7 of it
 TINY_DIVISOR, TINY_DIVISORS_SCALE = np.float32(2.0**-100), np.float32(2.0**64)
-NO_FRACTION = 2.0**52  # from here on, a float64 is a whole number
 
 
 def of_one(function):
@@ -61,17 +71,6 @@ power, atan2, truncated_float_remainder = map(of_two, (math.pow, math.atan2, mat
 
 
 @cuda.jit(device=True)
-def maximum(x, y):
-    """The larger one; NaN if either is NaN."""
-    return x if x > y or x != x else y
-
-
-@cuda.jit(device=True)
-def minimum(x, y):
-    return x if x < y or x != x else y
-
-
-@cuda.jit(device=True)
 def select(condition, x, y):
     return x if condition else y
 
@@ -93,36 +92,18 @@ def mended_quotient(x, scale, divisor, reciprocal):
 
 
 @cuda.jit(device=True)
+def near_tanh(x):
+    """tanh for what is rounded to a float of two bytes; near 0, where 1 - 2 / (1 + exp(2 x)) loses its digits, by two
+    terms of its series."""
+    small = x - x * x * x * np.float32(1 / 3)
+    large = np.float32(1) - np.float32(2) * near_reciprocal(np.float32(1) + near_exp(np.float32(2) * x))
+    return small if abs(x) < NEARLY_STRAIGHT else large
+
+
+@cuda.jit(device=True)
 def sign_bit(x):
     """Whether x is negative, -0.0 or a NaN whose sign is set."""
     return math.copysign(1.0, np.float64(x)) < 0.0
-
-
-@cuda.jit(device=True)
-def trunc(x):
-    """x without its fraction, as a float64."""
-    number = np.float64(x)
-    return math.copysign(np.float64(np.int64(number)), number) if abs(number) < NO_FRACTION else number
-
-
-@cuda.jit(device=True)
-def floor(x):
-    down = trunc(x)
-    return down - 1.0 if down > x else down
-
-
-@cuda.jit(device=True)
-def ceil(x):
-    up = trunc(x)
-    return math.copysign(up + 1.0 if up < x else up, np.float64(x)) if abs(up) < NO_FRACTION else up
-
-
-@cuda.jit(device=True)
-def round_half_even(x):
-    """The nearest whole number, halves to the even one: adding 1.5 * 2**52 leaves no room for a fraction."""
-    number = np.float64(x)
-    shift = 1.5 * NO_FRACTION
-    return math.copysign((number + shift) - shift, number) if abs(number) < NO_FRACTION / 2 else number
 
 
 @cuda.jit(device=True)

@@ -1,7 +1,7 @@
 """Numbers of two bytes on the GPU: kernels have their bits, and compute with them in float32.
 
-float16 is converted by instructions of the device. bfloat16 is the upper half of a float32: rounding adds what carries
-into that half, and a tie goes to the even one because its last bit is added, too.
+float16 is converted by instructions of the device. bfloat16 is the upper half of a float32; rounding to it is an
+instruction, too, of newer ones (`single_instructions.py`).
 
 >>> from minitorch_compile.cuda_simulator import cuda as simulated, simulate
 >>> @simulated.jit
@@ -20,22 +20,13 @@ import numpy as np
 from numba import cuda
 from numba.cuda import libdevice
 
-QUIET_NAN = 0x7FC0  # of bfloat16
-BEFORE_HALF = 0x7FFF  # of what is lost: with one more, it carries
+from minitorch_compile.inductor.codegen.cuda.single_instructions import bfloat16_of_float32  # noqa: F401  (kernels')
 
 
 @cuda.jit(device=True)
 def float32_of_bfloat16(bits):
     """The number whose bfloat16 bits these are."""
     return libdevice.int_as_float(np.int32(np.uint32(bits) << 16))
-
-
-@cuda.jit(device=True)
-def bfloat16_of_float32(x):
-    """The bits of the nearest bfloat16, the even one of two."""
-    bits = np.uint32(libdevice.float_as_int(x))
-    last = (bits >> 16) & 1
-    return np.uint16((bits >> 16) | QUIET_NAN) if x != x else np.uint16((bits + last + BEFORE_HALF) >> 16)
 
 
 @cuda.jit(device=True)

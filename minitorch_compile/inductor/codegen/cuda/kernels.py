@@ -38,6 +38,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import count as count_from
 
+from minitorch_compile.inductor.codegen.cpu.spelling import HALF
 from minitorch_compile.inductor.codegen.cuda.spelling import CudaSpelling
 from minitorch_compile.inductor.codegen.cuda.strategies.choose import Strategy, choose_strategy
 from minitorch_compile.inductor.codegen.cuda.strategies.lanes import Lanes
@@ -55,6 +56,8 @@ from minitorch_compile.inductor.schedule.strategy import SHORTEST_COLUMNS, choos
 from minitorch_compile.tensor.numerics.dtype import bool_, dtype, float32
 
 THREADS = 256  # of a block, unless a launcher has others
+# What is near enough where results are rounded to two bytes (`single_instructions.py`).
+NEAR = {"exp": "device_functions.near_exp", "tanh": "device_functions.near_tanh"}
 LONG = 1 << 31  # positions, from which on their numbers need more than 32 bits
 
 
@@ -82,6 +85,7 @@ class CudaKernelWriter(EmitHandler):
         self.within = ""
         self.lanes: Lanes | None = None
         self.arrays = 0  # of registers
+        self.is_rounded = all(buffer.dtype in HALF for buffer in group.outputs if buffer not in self.internal)
         self.tiles: dict[tuple[Buffer, Index], str] = {}  # what is read from arrays in shared memory
 
     def choose(self, internal: frozenset[Buffer]) -> Strategy:
@@ -188,13 +192,19 @@ class CudaKernelWriter(EmitHandler):
         self.block.store(line, buffer)
 
     def apply(self, prim: str, *operands: Value) -> Value:
-        """A float32 divided by what is the same for many elements is multiplied by its reciprocal, and mended."""
+        """A float32 divided by what is the same for many elements is multiplied by its reciprocal, and mended; not that
+        if all results are rounded to two bytes, nor are exp and tanh exact then."""
+        if self.is_rounded and prim in NEAR and operands[0].dtype is float32:
+            return self.line(f"{NEAR[prim]}({operands[0].name})", float32, operands)
         if prim != "div" or operands[0].dtype is not float32 or not self.is_for_many(operands[1]):
             return super().apply(prim, *operands)
         value, divisor = operands
         scale = self.line(f"device_functions.scale_of({divisor.name})", float32, [divisor])
         scaled = self.line(f"{divisor.name} * {scale.name}", float32, [divisor, scale])
         reciprocal = self.line(f"float32(1.0) / {scaled.name}", float32, [scaled])
+        if self.is_rounded and self.group.has_reduction:  # others have two kernels, which have to agree (`warm_up.py`)
+            text = f"{value.name} * {scale.name} * {reciprocal.name}"
+            return self.line(text, float32, [value, scale, reciprocal])
         names = ", ".join(part.name for part in (value, scale, scaled, reciprocal))
         text = f"float32(device_functions.mended_quotient({names}))"
         return self.line(text, float32, [value, scale, scaled, reciprocal])

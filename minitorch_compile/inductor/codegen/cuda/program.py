@@ -81,21 +81,19 @@ class CudaProgram:
         if not isinstance(step, Group) or not step.is_fusible:
             return operations_of(step)
         source = write_cuda_kernel(step, self.schedule.internal, self.threads)
-        if source.structure not in self.compiled:
+        structure = f"{source.block.times} {source.structure}"
+        if structure not in self.compiled:
             text = self.source_of(source, f"{source.title}_{len(self.compiled)}")
             kernel = function_from_source(text, "kernel", {})
-            self.compiled[source.structure] = (
-                simulate(kernel, counts=self.counts or False) if self.simulated else kernel
-            )
-        return Launch(source, self.compiled[source.structure], blocks_for(source, self.threads, self.most_blocks))
+            self.compiled[structure] = simulate(kernel, counts=self.counts or False) if self.simulated else kernel
+        return Launch(source, self.compiled[structure], blocks_for(source, self.threads, self.most_blocks))
 
     def source_of(self, kernel: KernelSource, name: str) -> str:
         """The text of one kernel as a module."""
         body = textwrap.indent(f"# {kernel.reason}\n{kernel.body}", "    ")
+        header = HEADER.format(threads=int(self.threads * kernel.block.times))
         names = ", ".join([*kernel.names, *(["status"] if kernel.uses_status else [])])
-        return (
-            f"{HEADER.format(threads=self.threads)}\n\n@cuda.jit\ndef {name}({names}):\n{body}\n\n\nkernel = {name}\n"
-        )
+        return f"{header}\n\n@cuda.jit\ndef {name}({names}):\n{body}\n\n\nkernel = {name}\n"
 
     @property
     def source(self) -> str:
@@ -134,7 +132,9 @@ class CudaProgram:
                 memory[buffer.name] = self.cuda.device_array(max(buffer.length, 1), buffer.dtype.numpy)
         pointers = [memory[buffer.name] for buffer in step.source.buffers]
         status = self.cuda.to_device(np.zeros(3, np.int64)) if step.source.uses_status else None
-        step.kernel[step.blocks, self.threads](*pointers, *([] if status is None else [status]))
+        step.kernel[step.blocks, int(self.threads * step.source.block.times)](
+            *pointers, *([] if status is None else [status])
+        )
         if status is not None:
             reported = status.copy_to_host()
             if reported[0]:

@@ -6,7 +6,8 @@
           a+b+c+d
 
 Numbers of four and eight bytes are passed around within each warp first (`warp_sum`), and only what the warps found
-meets in shared memory (`warps_sum`): two barriers instead of one for each step.
+meets in shared memory (`warps_sum`): two barriers instead of one for each step. Short rows are a part of a warp's
+(`part_sum`).
 
 Every thread gets the result. `shared` has a place for each thread; the number of threads is a power of two.
 """
@@ -16,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from numba import cuda
 
 from minitorch_compile.inductor.codegen.cuda.device_functions import maximum, minimum
@@ -38,6 +40,20 @@ def warp_reduction(combine: Callable[..., Any]) -> Any:
     def reduce(value):
         for step in (16, 8, 4, 2, 1):
             value = combine(value, cuda.shfl_xor_sync(0xFFFFFFFF, value, step))
+        return value
+
+    return reduce
+
+
+def reduction_of_part(combine: Callable[..., Any]) -> Any:
+    """The same for so many neighbouring threads of a warp, a power of two; others of it may have nothing to do."""
+
+    @cuda.jit(device=True)
+    def reduce(value, threads):
+        mine = np.uint32(((1 << threads) - 1) << (cuda.threadIdx.x % 32 // threads * threads))
+        for step in (16, 8, 4, 2, 1):
+            if step < threads:
+                value = combine(value, cuda.shfl_xor_sync(mine, value, step))
         return value
 
     return reduce
@@ -86,17 +102,20 @@ def column_reduction(combine: Callable[..., Any]) -> Any:
 
 
 def reduction_by_warps(combine: Callable[..., Any], of_warp: Any) -> Any:
-    """The same for what a warp's threads can pass to each other, in a block of so many warps."""
+    """The same for what a warp's threads can pass to each other, in a block of so many warps: a power of two. What
+    these found, each warp combines for itself."""
 
     @cuda.jit(device=True)
     def reduce(value, shared, warps):
         mine = of_warp(value)
-        if cuda.threadIdx.x % 32 == 0:
+        lane = cuda.threadIdx.x % 32
+        if lane == 0:
             shared[cuda.threadIdx.x // 32] = mine
         cuda.syncthreads()
-        result = shared[0]
-        for warp in range(1, warps):
-            result = combine(result, shared[warp])
+        result = shared[lane % warps]
+        for step in (16, 8, 4, 2, 1):
+            if step < warps:
+                result = combine(result, cuda.shfl_xor_sync(0xFFFFFFFF, result, step))
         cuda.syncthreads()  # nobody overwrites what others have yet to read
         return result
 
@@ -109,5 +128,7 @@ column_sum, column_prod = column_reduction(add), column_reduction(multiply)
 column_amax, column_amin = column_reduction(maximum), column_reduction(minimum)
 warp_sum, warp_prod = warp_reduction(add), warp_reduction(multiply)
 warp_amax, warp_amin = warp_reduction(maximum), warp_reduction(minimum)
+part_sum, part_prod = reduction_of_part(add), reduction_of_part(multiply)
+part_amax, part_amin = reduction_of_part(maximum), reduction_of_part(minimum)
 warps_sum, warps_prod = reduction_by_warps(add, warp_sum), reduction_by_warps(multiply, warp_prod)
 warps_amax, warps_amin = reduction_by_warps(maximum, warp_amax), reduction_by_warps(minimum, warp_amin)

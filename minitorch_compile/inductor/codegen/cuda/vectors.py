@@ -5,6 +5,9 @@ so the compiler keeps it in registers. `load_4(registers, place, memory, address
 `address` on into `registers[place]` and those behind it; `store_4` writes them. Where the elements aren't `aligned`, as
 in a view that begins at another one's second element, each is fetched alone.
 
+Rows of odd lengths begin anywhere: `beyond(memory, address, 4)` says how many elements lie between the last place where
+four may be accessed at once and an address.
+
 >>> from minitorch_compile.cuda_simulator import cuda as simulated, simulate
 >>> @simulated.jit
 ... def reversed_fours(x, out):
@@ -106,17 +109,10 @@ def loading(count: int) -> Any:
             kept, first, source, start, is_aligned = arguments
             to = pointer_to(context, builder, signature.args[0], kept, first)
             at = pointer_to(context, builder, signature.args[2], source, start)
-            element = at.type.pointee
-            accesses, moved = pieces_of(_bytes_of(signature.args[2], context), count)
-            each = count // accesses
+            each = _bytes_of(signature.args[2], context)
             with builder.if_else(is_aligned) as (whole, one_by_one):
                 with whole:
-                    for piece in range(accesses):
-                        wide = builder.bitcast(_at(builder, at, piece * each), moved.as_pointer())
-                        bits = builder.load(wide)
-                        bits.align = _width(moved)
-                        for k, one in enumerate(elements_of(builder, bits, element, each)):
-                            builder.store(one, _at(builder, to, piece * each + k))
+                    _fetch_whole(builder, at, to, each, count)
                 with one_by_one:
                     for k in range(count):
                         builder.store(builder.load(_at(builder, at, k)), _at(builder, to, k))
@@ -139,15 +135,10 @@ def storing(count: int) -> Any:
             kept, first, target, start, is_aligned = arguments
             of = pointer_to(context, builder, signature.args[0], kept, first)
             at = pointer_to(context, builder, signature.args[2], target, start)
-            accesses, moved = pieces_of(_bytes_of(signature.args[2], context), count)
-            each = count // accesses
+            each = _bytes_of(signature.args[2], context)
             with builder.if_else(is_aligned) as (whole, one_by_one):
                 with whole:
-                    for piece in range(accesses):
-                        places = range(piece * each, (piece + 1) * each)
-                        bits = access_of(builder, [builder.load(_at(builder, of, k)) for k in places], moved)
-                        wide = builder.bitcast(_at(builder, at, piece * each), moved.as_pointer())
-                        builder.store(bits, wide).align = _width(moved)
+                    _write_whole(builder, of, at, each, count)
                 with one_by_one:
                     for k in range(count):
                         builder.store(builder.load(_at(builder, of, k)), _at(builder, at, k))
@@ -159,6 +150,26 @@ def storing(count: int) -> Any:
     return store
 
 
+def _fetch_whole(builder: Any, source: Any, target: Any, bytes_each: int, count: int) -> None:
+    accesses, moved = pieces_of(bytes_each, count)
+    each = count // accesses
+    for piece in range(accesses):
+        bits = builder.load(builder.bitcast(_at(builder, source, piece * each), moved.as_pointer()))
+        bits.align = _width(moved)
+        for k, one in enumerate(elements_of(builder, bits, source.type.pointee, each)):
+            builder.store(one, _at(builder, target, piece * each + k))
+
+
+def _write_whole(builder: Any, source: Any, target: Any, bytes_each: int, count: int) -> None:
+    accesses, moved = pieces_of(bytes_each, count)
+    each = count // accesses
+    for piece in range(accesses):
+        places = range(piece * each, (piece + 1) * each)
+        bits = access_of(builder, [builder.load(_at(builder, source, k)) for k in places], moved)
+        wide = builder.bitcast(_at(builder, target, piece * each), moved.as_pointer())
+        builder.store(bits, wide).align = _width(moved)
+
+
 def _width(moved: Any) -> int:
     """Bytes of an access."""
     return int(moved.width // 8 if isinstance(moved, ir.IntType) else moved.count * moved.element.width // 8)
@@ -166,6 +177,22 @@ def _width(moved: Any) -> int:
 
 load_1, load_2, load_4, load_8, load_16 = map(loading, (1, 2, 4, 8, 16))
 store_1, store_2, store_4, store_8, store_16 = map(storing, (1, 2, 4, 8, 16))
+
+
+@intrinsic  # type: ignore[untyped-decorator, unused-ignore]
+def beyond(typing: Any, memory: Any, address: Any, count: Any) -> Any:
+    """How many elements lie between an address and the last before it from which `count` may be accessed at once."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        start = pointer_to(context, builder, signature.args[0], *arguments[:2])
+        each = ir.Constant(LONG, _bytes_of(signature.args[0], context))
+        wide = builder.mul(arguments[2], each)
+        return builder.udiv(builder.urem(builder.ptrtoint(start, LONG), wide), each)
+
+    return types.int64(memory, types.int64, types.int64), generate
+
+
+beyond.simulated_as = "vectors.beyond"
 
 
 @intrinsic  # type: ignore[untyped-decorator, unused-ignore]

@@ -32,7 +32,7 @@ class BlockShape(NamedTuple):
     block for every piece of work, since some begin to read while others write; else few, which go on to the next piece.
     """
 
-    times: int = 1
+    times: float = 1
     together: int = 0
     each: bool = False
 

@@ -1,7 +1,8 @@
 """How a group's points and rows are dealt out to threads: a file for each shape of group, chosen in `choose.py`.
 
 - `points.py`: vectors of 16 bytes, several under way.
-- `held_rows.py`: rows in the registers of a warp or a block; `long_rows.py`: longer ones, read once a pass.
+- `held_rows.py`: rows in the registers of a warp or a block, as `row_shapes.py` says; `long_rows.py`: longer ones, read
+  once a pass.
 - `columns.py`: a thread goes down several columns; `squares.py`: transposes through shared memory.
 - `walk.py`: element by element, whatever has none of these shapes.
 - `lanes.py`: the loop over a vector's elements, which they share.

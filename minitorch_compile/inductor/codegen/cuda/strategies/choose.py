@@ -47,7 +47,7 @@ def choose_strategy(
 ) -> Strategy:
     """The strategy of a group. `later`: what a loop computes and a later one reads."""
     if not group.has_reduction:
-        return points_strategy(group, order, internal)
+        return points_strategy(group, order, internal, threads)
     if group.has_scan:
         return Walk(order, False, "running results: each thread goes along a row")
     if order.columns is not None:
@@ -82,8 +82,8 @@ def walk_strategy(group: Group, order: LoopOrder, reason: str) -> Walk:
     return Walk(order, per_block, reason)
 
 
-def points_strategy(group: Group, order: LoopOrder, internal: Iterable[Buffer]) -> Strategy:
-    squares = Squares.of(group, order, internal)
+def points_strategy(group: Group, order: LoopOrder, internal: Iterable[Buffer], threads: int) -> Strategy:
+    squares = Squares.of(group, order, internal, threads)
     if squares is not None:
         return squares
     points = Points.of(group, order.rows, internal)

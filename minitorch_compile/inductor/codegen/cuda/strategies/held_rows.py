@@ -1,14 +1,24 @@
 """Rows that threads hold in registers: what is read once stays there for all passes over a row, as do results of a pass
-that a later one reads. A short row is one warp's, whose threads combine what they found by shuffles; a longer one a
-block's.
+that a later one reads. A short row is one warp's or a part's of one, whose threads combine what they found by shuffles;
+a longer one a block's.
 
     for step in range(4):                                       # a thread's vectors of the row
         first = 4 * (thread + step * THREADS)
         if first < n1:
             vectors.load_4(row0, 4 * step, in0, n2 * i0 + first, aligned)
 
-How many vectors a thread has is part of the text, a power of two: rows of other lengths leave some of them empty. With
-these, too, is computed, since branches would keep elements waiting for each other, but nothing of it is used.
+How many vectors a thread has is part of the text, one of `STEPS`: rows of other lengths leave some of them empty. With
+these, too, is computed, since branches would keep elements waiting for each other, but nothing of it is used. Where a
+row's length leaves none empty, the text knows that.
+
+Of rows that take most of a multiprocessor's threads, the next one is under way to registers of its own (`ahead`) while
+one is computed; there are enough of the others under way at a time.
+
+Of rows of odd lengths most begin where vectors may not. Of such a row, `head` elements lie before the first place where
+they may, and some are left behind the last whole vector: these ends are at most one element of each thread, which lies
+behind its vectors in the registers.
+
+    row      | . . 0 1 | 2 3 4 5 | 6 7 8 . |        head: 2; one vector, from 2 on; ends: 0, 1, 6, 7, 8
 """
 
 from __future__ import annotations
@@ -24,12 +34,25 @@ from minitorch_compile.inductor.codegen.cuda.strategies.lanes import (
     combine_each,
     inner_accesses,
     steps_by_one,
-    width_along,
+)
+from minitorch_compile.inductor.codegen.cuda.strategies.row_shapes import (
+    LONGEST_OF_WARP,
+    MOST_AHEAD,
+    MOST_OF_THREAD,
+    TIMES,
+    WARP,
+    is_half_warp,
+    part_of_warp,
+    reason_of,
+    registers_left,
+    row_width,
+    shape_of,
+    sizes_of,
 )
 from minitorch_compile.inductor.codegen.cuda.strategies.walk import SHUFFLED, combined_by_block, declare_shared
 from minitorch_compile.inductor.codegen.shared.kernel_source import BlockShape
 from minitorch_compile.inductor.ir.buffer import Buffer
-from minitorch_compile.inductor.ir.index import Index, symbol
+from minitorch_compile.inductor.ir.index import ZERO, Index, symbol
 from minitorch_compile.inductor.ir.iteration import Axis, count
 from minitorch_compile.inductor.schedule.group import Group, Member
 from minitorch_compile.inductor.schedule.strategy import LoopOrder
@@ -37,20 +60,26 @@ from minitorch_compile.inductor.schedule.strategy import LoopOrder
 if TYPE_CHECKING:
     from minitorch_compile.inductor.codegen.cuda.kernels import CudaKernelWriter
 
-WARP = 32
-LONGEST_OF_WARP = 1024  # elements of a row; 32 a thread
-MOST_OF_THREAD = 64  # elements of a row
-MOST_REGISTERS = 160  # of a thread's 255, for rows
+HEAD, END = symbol("head", 1 << 31), symbol("end", 1 << 31)
+What = tuple[Buffer, Index]  # an access
+Arrays = dict[What, tuple[str, str]]  # of registers: for this row and for the next
 
 
 @dataclass(frozen=True)
 class HeldRows:
-    """A thread has `steps` vectors of `width` elements of its row."""
+    """A thread has `steps` vectors of `width` elements of its row. Rows are of `part` threads of a warp, or if that is
+    0 of blocks of `times` the usual number. `has_ends`: rows begin anywhere, and have ends beside the vectors.
+    `is_full`: no vector is empty. `ahead`: what is fetched of the next row."""
 
     order: LoopOrder
     width: int
     steps: int
-    in_warp: bool
+    times: float
+    part: int
+    has_ends: bool
+    is_full: bool
+    ahead: tuple[What, ...]
+    block: BlockShape
     reason: str
     keeps_in_memory = False
 
@@ -63,52 +92,158 @@ class HeldRows:
         if len(order.reduced) != 1 or order.reduced[0].size == 0 or looks_up:
             return None  # an index that isn't the row's must not be looked up, nor found wrong
         (axis,) = order.reduced
-        width = width_along(group, axis, internal)
-        width = 1 if axis.size % width else width
+        width, has_ends = row_width(group, axis, internal)
         shuffled = all(m.loop.buffer.dtype.name in SHUFFLED for m in group.members if m.loop.is_reduction)
         in_warp = shuffled and axis.size <= LONGEST_OF_WARP
-        together = WARP if in_warp else threads
-        steps = power_of_two(-(-axis.size // (width * together)))
-        words = [max(1, buffer.dtype.itemsize // 4) for buffer in {*later, *held_inputs(group, axis)}]
-        if steps * width > MOST_OF_THREAD or steps * width * sum(words) > MOST_REGISTERS:
+        inputs = held_inputs(group, axis)
+        only_reduces = all(m.loop.is_reduction or not m.inner for m in group.members)
+        part = part_of_warp(axis.size, width, only_reduces) if in_warp else 0
+        if has_ends and (not inputs or 0 < part < 2 * (width - 1)):
+            width, has_ends, part = 1, False, part_of_warp(axis.size, 1, only_reduces)
+        found = shape_of(
+            axis.size, width, sizes_of(inputs), sizes_of((buffer, None) for buffer in later), part, threads
+        )
+        if found is None:
             return None
-        whose = "a warp" if in_warp else "a block"
-        reason = f"rows of {axis.size} in the registers of {whose}: {steps} x {width} elements a thread"
-        return HeldRows(order, width, steps, in_warp, reason)
-
-    @property
-    def block(self) -> BlockShape:
-        """Threads with much of a row take few registers beside it: so several rows are under way together."""
-        held = self.steps * self.width
-        together = 2 if held > 32 else 3 if self.width == 1 and held > 8 else 0
-        return BlockShape(together=together, each=not self.in_warp)
+        times, steps = found
+        is_full = not has_ends and axis.size == steps * width * times * (part or threads)
+        lone = times == TIMES[-1] or (0 < part < WARP and only_reduces)
+        ahead = tuple(inputs) if lone and order.rows and len(inputs) * steps * width <= MOST_AHEAD else ()
+        each = not ahead and not only_reduces if part else not ahead
+        block = BlockShape(times, registers_left(steps * width, width, times), each and not is_half_warp(part, inputs))
+        reason = reason_of(axis.size, part, times, steps, width, has_ends, bool(ahead))
+        return HeldRows(order, width, steps, times, part, has_ends, is_full, ahead, block, reason)
 
     @property
     def axis(self) -> Axis:
         return self.order.reduced[0]
 
+    @property
+    def held(self) -> int:
+        """Elements of a row that a thread has."""
+        return self.steps * self.width + self.has_ends
+
+    @property
+    def together(self) -> str:
+        """Threads of a row, as text."""
+        return str(self.part) if self.part else "THREADS"
+
     def write(self, writer: CudaKernelWriter) -> int:
         rows = self.order.rows
         place = symbol("place" if self.width > 1 else "step", MOST_OF_THREAD)
-        lanes = writer.lanes = Lanes(self.axis, self.width, "aligned", place)
-        if self.in_warp:
-            writer.leader = "thread == 0"
-            writer.root.add("thread = cuda.threadIdx.x % 32")
-            writer.deal_out(rows, "cuda.grid(1) // 32", "cuda.gridsize(1) // 32")
-        else:
-            writer.leader = "thread == 0"
-            writer.root.add("thread = cuda.threadIdx.x")
+        lanes = writer.lanes = Lanes(self.axis, self.width, "aligned", place, self.has_ends)
+        writer.leader = "thread == 0"
+        writer.root.add(f"thread = cuda.threadIdx.x{f' % {self.part}' if self.part else ''}")
+        if not self.part:
             declare_shared(writer)
-            writer.deal_out(rows, "cuda.blockIdx.x", "cuda.gridDim.x")
         for buffer in sorted(writer.later, key=lambda buffer: buffer.name):
-            name = lanes.array(writer, buffer, self.steps * self.width, "row")
+            name = lanes.array(writer, buffer, self.held, "row")
             writer.scratch[buffer] = name, place
             writer.unstored.discard(buffer)
+        own, step = self.deal_out_numbers()
+        fetched = self.fetch_first(writer, lanes, own) if self.ahead else {}
+        writer.deal_out(rows, own, step)
+        if fetched:
+            self.fetch_next(writer, lanes, fetched, step)
+        if self.has_ends:
+            self.find_ends(writer, {})
         for stage in range(max(writer.stages) + 1):
             self.stage(writer, lanes, *writer.members_of(stage))
-        if lanes.pointers:
+        if lanes.pointers and not fetched and not self.has_ends:
             writer.root.add(f"aligned = {lanes.alignment()}")
-        return count(rows) * (WARP if self.in_warp else 1)
+        return count(rows) * max(self.part, 1)
+
+    def deal_out_numbers(self) -> tuple[str, str]:
+        """The number of a thread's first row, and how many rows all threads take at a time."""
+        if self.part:
+            return f"cuda.grid(1) // {self.part}", f"cuda.gridsize(1) // {self.part}"
+        return "cuda.blockIdx.x", "cuda.gridDim.x"
+
+    # ------------------------------------------------------------------------------------------ the next row
+
+    def fetch_first(self, writer: CudaKernelWriter, lanes: Lanes, own: str) -> Arrays:
+        """Lines that fetch a thread's first row. For each of what is held, two arrays: of this row, and the next."""
+        accesses = inner_accesses(writer.group)
+        along = [a for a in accesses if a.buffer not in writer.internal and steps_by_one(a.address, self.axis)]
+        if not self.has_ends and self.width > 1:
+            lanes.pointers.update(dict.fromkeys(writer.pointers[access.buffer] for access in along))
+            writer.root.add(f"aligned = {lanes.alignment()}")
+        fetched: Arrays = {}
+        for what in self.ahead:
+            row, ahead = (lanes.array(writer, what[0], self.held, name) for name in ("row", "ahead"))
+            fetched[what] = row, ahead
+            lanes.held[what] = fetched[what][0]
+        writer.block.add(f"next = {own}")
+        self.fetch_row(writer, lanes, fetched)
+        return fetched
+
+    def fetch_next(
+        self,
+        writer: CudaKernelWriter,
+        lanes: Lanes,
+        fetched: Arrays,
+        step: str,
+    ) -> None:
+        """Lines that take what was fetched, and fetch the next row."""
+        writer.enter(f"for n in range({self.held}):")
+        for row, ahead in fetched.values():
+            writer.block.add(f"{row}[n] = {ahead}[n]")
+        writer.leave()
+        rows = self.order.rows
+        writer.block.add(f"next = {rows[0].variable if len(rows) == 1 else 'row'} + {step}")
+        self.fetch_row(writer, lanes, fetched)
+
+    def fetch_row(self, writer: CudaKernelWriter, lanes: Lanes, fetched: Arrays) -> None:
+        """Lines that fetch the row whose number is `next`, if there is one."""
+        rows = self.order.rows
+        axes = tuple(Axis(symbol(f"next_{axis.variable}", axis.size), axis.size, False) for axis in rows)
+        renamed = {axis.variable: other.variable for axis, other in zip(rows, axes)}
+        symbols = frozenset().union(*(axis.variable.symbols for axis in axes))
+        writer.enter(f"if next < {writer.number_text(count(rows), rows)}:", symbols)
+        if len(axes) == 1:
+            writer.block.add(f"{axes[0].variable} = next")
+        writer.find(axes, "next")
+        if self.has_ends:
+            self.find_ends(writer, renamed)
+        into = [(ahead, buffer, address.substitute(renamed)) for (buffer, address), (_, ahead) in fetched.items()]
+        self.fetch_into(writer, lanes, into)
+        writer.leave()
+
+    # ------------------------------------------------------------------------------------------ a row
+
+    def find_ends(self, writer: CudaKernelWriter, renamed: dict[Index, Index]) -> None:
+        """Lines that say where a row's vectors begin and end, if they do so in all arrays, and which end a thread has:
+        one behind the row, if none."""
+        accesses = inner_accesses(writer.group)
+        along = [a for a in accesses if a.buffer not in writer.internal and is_held(a.address, self.axis)]
+        places = dict.fromkeys((writer.pointers[a.buffer], a.address.substitute(renamed)) for a in along)
+        beyond = [
+            f"vectors.beyond({pointer}, {writer.text_of(address.substitute({self.axis.variable: at}))}, {self.width})"
+            for at in (ZERO, HEAD)
+            for pointer, address in places
+        ]
+        from_row, from_head = beyond[: len(places)], beyond[len(places) :]
+        size = writer.number_text(self.axis.size, self.axis)
+        writer.block.add(f"head = ({self.width} - {from_row[0]}) % {self.width}")
+        writer.block.add(f"aligned = {' and '.join(f'{one} == 0' for one in from_head)}")
+        writer.block.add(f"behind = head + ({size} - head) // {self.width} * {self.width}")
+        writer.block.add("end = thread if thread < head else behind + thread - head")
+
+    def fetch_into(self, writer: CudaKernelWriter, lanes: Lanes, arrays: Sequence[tuple[str, Buffer, Index]]) -> None:
+        """Lines that fetch a thread's vectors, and its end."""
+        self.enter_steps(writer, lanes)
+        for name, buffer, address in arrays:
+            place = "step" if self.width == 1 else f"{self.width} * step"
+            lanes.fetch(writer, writer.block, name, place, buffer, address)
+        writer.leave()
+        if not self.is_full:
+            writer.leave()
+        if self.has_ends:
+            writer.enter(f"if end < {writer.number_text(self.axis.size, self.axis)}:", END.symbols)
+            for name, buffer, address in arrays:
+                at = writer.text_of(address.substitute({self.axis.variable: END}))
+                writer.block.add(f"{name}[{self.held - 1}] = {writer.pointers[buffer]}[{at}]")
+            writer.leave()
 
     def stage(self, writer: CudaKernelWriter, lanes: Lanes, of_row: Sequence[Member], inner: Sequence[Member]) -> None:
         writer.run(of_row)
@@ -120,7 +255,7 @@ class HeldRows:
             elif member.loop.is_reduction:
                 writer.begin(member)
         self.fetch(writer, lanes, inner)
-        self.enter_steps(writer, lanes, "inside")
+        self.enter_steps(writer, lanes, inside=True)
         if self.width > 1:
             variables = K.symbols | lanes.place.symbols | self.axis.variable.symbols
             writer.enter(f"for k in range({self.width}):", variables)
@@ -131,45 +266,48 @@ class HeldRows:
             lanes.flush(writer, writer.within)
         writer.leave()
         writer.within = ""
+        if self.has_ends:
+            self.run_end(writer, lanes, inner)
         for member in inner:
             if member.loop.is_reduction and self.width > 1:
                 combine_each(writer, lanes, member)
             if member.loop.is_reduction:
-                writer.finish(member, combined_by_warp(member) if self.in_warp else combined_by_block(member))
+                writer.finish(member, combined_by_warp(member, self.part) if self.part else combined_by_block(member))
+
+    def run_end(self, writer: CudaKernelWriter, lanes: Lanes, inner: Sequence[Member]) -> None:
+        """The same with a thread's end."""
+        variables = lanes.place.symbols | self.axis.variable.symbols
+        writer.enter(f"if end < {writer.number_text(self.axis.size, self.axis)}:", variables)
+        writer.block.add(f"k, {self.axis.variable}, place = 0, end, {self.held - 1}")
+        writer.run(inner)
+        writer.leave()
 
     def fetch(self, writer: CudaKernelWriter, lanes: Lanes, inner: Sequence[Member]) -> None:
         """What these members read first of a row, for them and all behind them."""
-        new = {
-            (access.buffer, access.address): None
-            for access in inner_accesses(Group(writer.group.axes, inner))
-            if is_held(access.address, self.axis)
-            and access.buffer not in writer.group.outputs
-            and (access.buffer, access.address) not in lanes.held
-        }
+        of_these = held_inputs(Group(writer.group.axes, inner), self.axis)
+        outputs = writer.group.outputs
+        new = [what for what in of_these if what not in lanes.held and what[0] not in outputs]
         if not new:
             return
-        self.enter_steps(writer, lanes)
         for buffer, address in new:
-            name = lanes.held[buffer, address] = lanes.array(writer, buffer, self.steps * self.width, "row")
-            place = "step" if self.width == 1 else f"{self.width} * step"
-            lanes.fetch(writer, writer.block, name, place, buffer, address)
-        writer.leave()
-        writer.leave()
+            lanes.held[buffer, address] = lanes.array(writer, buffer, self.held, "row")
+        self.fetch_into(writer, lanes, [(lanes.held[what], *what) for what in new])
 
-    def enter_steps(self, writer: CudaKernelWriter, lanes: Lanes, inside: str = "") -> None:
-        """A loop over a thread's vectors. Those beyond the row's end are left out, or stand for its first one, and a
-        variable says which are `inside`."""
-        together, first = "32" if self.in_warp else "THREADS", str(lanes.first)
-        end = writer.number_text(self.axis.size, self.axis)
+    def enter_steps(self, writer: CudaKernelWriter, lanes: Lanes, inside: bool = False) -> None:
+        """A loop over a thread's vectors. Those beyond the row's end are left out, or, if the loop computes, stand for
+        its first one, and a variable says which are `inside`."""
+        first = str(lanes.first)
         variables = lanes.first.symbols | (lanes.place.symbols if self.width == 1 else frozenset())
-        multiple = f"{self.width} * (thread + step * {together})" if self.width > 1 else f"thread + step * {together}"
-        writer.enter(f"for step in range({self.steps}):", variables if inside else frozenset())
-        writer.block.add(f"{first} = {multiple}")
-        if inside:
-            writer.block.add(f"{inside} = {first} < {end}")
-            writer.block.add(f"{first} = {first} if {inside} else 0")
-            writer.within = inside
-        else:
+        multiple = f"thread + step * {self.together}"
+        multiple = f"{self.width} * ({multiple})" if self.width > 1 else multiple
+        writer.enter(f"for step in range({self.steps}):", variables if inside or self.is_full else frozenset())
+        writer.block.add(f"{first} = {'head + ' if self.has_ends else ''}{multiple}")
+        end = "behind" if self.has_ends else writer.number_text(self.axis.size, self.axis)
+        if inside and not self.is_full:
+            writer.block.add(f"inside = {first} < {end}")
+            writer.block.add(f"{first} = {first} if inside else 0")
+            writer.within = "inside"
+        elif not self.is_full:
             writer.enter(f"if {first} < {end}:", variables)
 
 
@@ -178,15 +316,13 @@ def is_held(address: Index, axis: Axis) -> bool:
     return steps_by_one(address, axis) and bool(address.symbols - axis.variable.symbols)
 
 
-def held_inputs(group: Group, axis: Axis) -> set[Buffer]:
-    return {a.buffer for a in inner_accesses(group) if is_held(a.address, axis) and a.buffer not in group.outputs}
+def held_inputs(group: Group, axis: Axis) -> dict[tuple[Buffer, Index], None]:
+    """What is read along each row, each once."""
+    found = [a for a in inner_accesses(group) if is_held(a.address, axis) and a.buffer not in group.outputs]
+    return dict.fromkeys((access.buffer, access.address) for access in found)
 
 
-def power_of_two(number: int) -> int:
-    """The next power of two."""
-    return 1 << max(number - 1, 0).bit_length()
-
-
-def combined_by_warp(member: Member) -> str:
-    """The call that combines the `total` of each thread of a warp."""
-    return f"reductions.warp_{member.loop.kind}({{total}})"
+def combined_by_warp(member: Member, threads: int) -> str:
+    """The call that combines the `total` of each of so many threads of a warp."""
+    kind = member.loop.kind
+    return f"reductions.warp_{kind}({{total}})" if threads == WARP else f"reductions.part_{kind}({{total}}, {threads})"

@@ -9,7 +9,8 @@
         near1[k] = t3
     vectors.store_4(near1, 0, out0, n1 * i0 + first, aligned)   # behind it
 
-Only what lies side by side along the axis is accessed so, and only if all its vectors begin at multiples of their size.
+Only what lies side by side along the axis is accessed so, and only if all its vectors begin at multiples of their size;
+or wherever, where rows are of odd lengths and the strategy says which begin well (`HeldRows`).
 """
 
 from __future__ import annotations
@@ -60,21 +61,27 @@ def inner_accesses(group: Group) -> list[Access]:
 
 def width_along(group: Group, axis: Axis, internal: Iterable[Buffer] = ()) -> int:
     """How many elements a thread takes at once along an axis: as the widest access holds of the largest; 1 if most
-    accesses along it can't be whole, and for complex numbers, which LLVM has no vectors of."""
+    accesses along it can't be whole."""
+    width = widest_along(group, axis, internal)
+    along = [a for a in inner_accesses(group) if a.buffer not in internal and steps_by_one(a.address, axis)]
+    return width if all(is_whole(access.address, axis, width) for access in along) else 1
+
+
+def widest_along(group: Group, axis: Axis, internal: Iterable[Buffer] = ()) -> int:
+    """The same where vectors may begin anywhere; 1 for complex numbers, which LLVM has no vectors of."""
     along = [a for a in inner_accesses(group) if a.buffer not in internal and steps_by_one(a.address, axis)]
     sizes = [access.buffer.dtype.itemsize for access in along]
     if not sizes or max(sizes) > WIDEST // 2 or any(access.buffer.dtype.is_complex for access in along):
         return 1
-    width = min(WIDEST // max(sizes), MOST)
-    return width if all(is_whole(access.address, axis, width) for access in along) else 1
+    return min(WIDEST // max(sizes), MOST)
 
 
 class Lanes:
     """`width` neighbouring elements along `axis` from the one at `first` on; those of a row that is held in registers
-    lie at `place`."""
+    lie at `place`. `aligned`: whether vectors begin where they may, as text; of rows that begin `anywhere`, some do."""
 
-    def __init__(self, axis: Axis, width: int, aligned: str, place: Index = K) -> None:
-        self.axis, self.width, self.aligned, self.place = axis, width, aligned, place
+    def __init__(self, axis: Axis, width: int, aligned: str, place: Index = K, anywhere: bool = False) -> None:
+        self.axis, self.width, self.aligned, self.place, self.anywhere = axis, width, aligned, place, anywhere
         self.first = symbol("first", max(axis.size, 1)) if width > 1 else axis.variable
         self.held: dict[tuple[Buffer, Index], str] = {}  # arrays of a row's registers
         self.near: dict[tuple[Buffer, Index], str] = {}  # those of one vector
@@ -86,6 +93,8 @@ class Lanes:
         inside = next((b for b in writer.block.around() if b.confines or K.symbols & b.variables), None)
         if self.width == 1 or inside is None or inside.confines:
             return False
+        if self.anywhere:  # what all rows share begins elsewhere than a row
+            return steps_by_one(address, self.axis) and bool(address.symbols - self.axis.variable.symbols)
         return steps_by_one(address, self.axis) and is_whole(address, self.axis, self.width)
 
     def begin(self, address: Index) -> Index:

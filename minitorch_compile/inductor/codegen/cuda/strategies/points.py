@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from minitorch_compile.inductor.codegen.cuda.strategies.lanes import K, Lanes, inner_accesses, steps_by_one, width_along
 from minitorch_compile.inductor.codegen.shared.kernel_source import BlockShape
 from minitorch_compile.inductor.ir.buffer import Buffer
+from minitorch_compile.inductor.ir.dependencies import accesses_of
 from minitorch_compile.inductor.ir.index import Index, symbol
 from minitorch_compile.inductor.ir.iteration import Axes, Axis, count
 from minitorch_compile.inductor.schedule.group import Group
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from minitorch_compile.inductor.codegen.cuda.kernels import CudaKernelWriter
 
 MOST_STEPS, VECTORS_UNDER_WAY = 4, 4
+MOST_OPERATIONS = 640  # of a thread in a chunk: of more, LLVM keeps a loop, and what it indexes is no register
+OPERATIONS_OF_EXPENSIVE = 16  # of exp, say
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,8 @@ class Points:
         if width == 1 or axis.size < width or (len(rows) > 1 and axis.size % width):
             return None
         vectors = max(1, len(read_side_by_side(group, axis)))
-        steps = max(1, min(MOST_STEPS, VECTORS_UNDER_WAY // vectors))
+        steps = max(1, min(MOST_STEPS, VECTORS_UNDER_WAY // vectors, MOST_OPERATIONS // (width * operations_of(group))))
+        steps = 1 << (steps.bit_length() - 1)
         reason = f"{steps} x {width} neighbouring elements of {axis.variable} a thread at a time"
         return Points(rows, width, steps, reason)
 
@@ -91,6 +95,12 @@ class Points:
         writer.block.add(f"{number} = ({self.steps} * chunk + step) * THREADS + thread")
         writer.find(groups, number)
         writer.block.add(f"first = {self.width} * group")
+
+
+def operations_of(group: Group) -> int:
+    """What a point of a group takes, roughly, counted in additions."""
+    found = [accesses_of(member.loop) for member in group.members]
+    return max(1, sum(each.operations + OPERATIONS_OF_EXPENSIVE * each.expensive for each in found))
 
 
 def read_side_by_side(group: Group, axis: Axis) -> list[tuple[Buffer, Index]]:
