@@ -112,7 +112,7 @@ def product_of(call: ExternCall) -> Product:
     >>> x, out = Buffer.contiguous("x", (4, 8), float32), Buffer.contiguous("out", (4, 4), float32)
     >>> product_of(ExternCall("mm", [whole(x), StridedView(x, (8, 4), (1, 8))], [out]))
     Product(element='float32', batch=1, rows=4, columns=4, inner=8, a=Matrix(by_columns=False, step=8, apart=0), \
-b=Matrix(by_columns=True, step=8, apart=0))
+b=Matrix(by_columns=True, step=8, apart=0), epilogue='')
     """
     a, b, *_ = call.inputs
     batch = a.sizes[0] if len(a.sizes) == 3 else 1

@@ -15,12 +15,8 @@ what becomes of NaN in relu, so that stays a loop, as all else does.
 >>> def added(ops, at):
 ...     return ops.apply("add", ops.load(product, product.address(at)), ops.load(b, b.address(at[1:])))
 >>> multiply = ExternCall("mm", [whole(x), whole(w)], [product])
->>> with_library_epilogues(LoopGraph([x, w, b], [multiply, Loop(out, (16, 32), added)], [whole(out)]))
-input x: float32[16, 24]
-input w: float32[24, 32]
-input b: float32[32]
-out: float32[16, 32] = biased_mm(x[16, 24]:[24, 1], w[24, 32]:[32, 1], b[32]:[1], BIAS)
-output out[16, 32]:[32, 1]
+>>> with_library_epilogues(LoopGraph([x, w, b], [multiply, Loop(out, (16, 32), added)], [whole(out)])).operations
+[out: float32[16, 32] = biased_mm(x[16, 24]:[24, 1], w[24, 32]:[32, 1], b[32]:[1], 'BIAS')]
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ LONG_ROWS: list[Change] = [*LARGE, (held_rows, "LONGEST_OF_WARP", 64), (held_row
 # And what is reduced is cut in pieces first.
 IN_PIECES: list[Change] = [
     *LARGE,
-    *((split_for_device, name, 64) for name in ("MANY", "LONG_ROW", "ROWS", "COLUMNS")),
+    *((split_for_device, name, 64) for name in ("MANY", "LONG_ROW", "ROWS", "THREADS")),
     *((split_for_device, name, 4) for name in ("SHORTEST_ROW", "SHORTEST_COLUMN", "AGAIN")),
     (split_for_device, "MOST_AT_ONCE", 8),
 ]
