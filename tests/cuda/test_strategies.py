@@ -146,3 +146,13 @@ def test_nothing_is_done_for_nothing() -> None:
     for sizes in ((0,), (0, 4), (4, 0)):
         assert (torch.ones(*sizes).cuda() + 1).shape == torch.Size(sizes)
     assert torch.ones(4, 0).cuda().sum(1).tolist() == [0.0] * 4
+
+
+def test_a_scatter_s_blocks_have_the_launcher_s_threads() -> None:
+    def program(x: Any) -> Any:
+        x.diagonal().add_(1)
+        return x
+
+    x = torch.randn(20, 40)
+    found = torch.compile(program)(x.cuda().t())
+    torch.testing.assert_close(found.cpu(), program(x.clone().t()))

@@ -357,7 +357,7 @@ def _extern_launch(call: ExternCall, places: Mapping[Buffer, int], resources: Re
 def _kernels_of(group: Group, internal: frozenset[Buffer], threads: int, write: Write) -> list[LiftedKernel]:
     if group.is_fusible:
         return [write(group, internal, threads)]
-    return scatter_kernels(group, internal, settings.deterministic, write)
+    return scatter_kernels(group, internal, settings.deterministic, threads, write)
 
 
 def prepared_launch(

@@ -71,17 +71,22 @@ ATOMIC = {"sum": "add", "amax": "max", "amin": "min"}
 
 
 def scatter_kernels(
-    group: Group, internal: frozenset[Buffer], deterministic: bool, write: Write = write_lifted_kernel
+    group: Group,
+    internal: frozenset[Buffer],
+    deterministic: bool,
+    threads: int = THREADS,
+    write: Write = write_lifted_kernel,
 ) -> list[LiftedKernel]:
-    """The kernels of a group that is a scatter. `write`: what writes those that only fill and fetch."""
+    """The kernels of a group that is a scatter, for blocks of so many threads. `write`: what writes those that only fill
+    and fetch."""
     (member,) = group.members
     scatter = member.loop
     assert isinstance(scatter, Scatter)
     if not scatter.combine:
-        return _kernels_that_store(scatter, internal, write)
+        return _kernels_that_store(scatter, internal, threads, write)
     fill = Loop(scatter.buffer, scatter.buffer.sizes, scatter.initial, origin=scatter.origin)
     atomic = is_atomic(scatter.combine, scatter.buffer.dtype, deterministic)
-    return [write(Group.of(fill).merged(), internal, THREADS), _scattering(scatter, internal, atomic)]
+    return [write(Group.of(fill).merged(), internal, threads), _scattering(scatter, internal, atomic)]
 
 
 def is_atomic(combine: str, element: dtype, deterministic: bool) -> bool:
@@ -109,7 +114,9 @@ def _scattering(scatter: Scatter, internal: frozenset[Buffer], atomic: bool) -> 
     return LiftedKernel(source, writer.numbers, writer.changed_as)
 
 
-def _kernels_that_store(scatter: Scatter, internal: frozenset[Buffer], write: Write) -> list[LiftedKernel]:
+def _kernels_that_store(
+    scatter: Scatter, internal: frozenset[Buffer], threads: int, write: Write
+) -> list[LiftedKernel]:
     """The number of the last value that wants a place, -1 if none does; then the value, or what was there."""
     buffer = scatter.buffer
     winners = Buffer.contiguous(f"{buffer.name}_winners", buffer.sizes, int64)
@@ -126,7 +133,7 @@ def _kernels_that_store(scatter: Scatter, internal: frozenset[Buffer], write: Wr
     none = Loop(winners, buffer.sizes, lambda ops, at: ops.constant(-1, int64), origin=scatter.origin)
     fetch = Loop(buffer, buffer.sizes, chosen, origin=scatter.origin)
     nowhere: frozenset[Buffer] = frozenset()
-    first, last = (write(Group.of(x).merged(), out, THREADS) for x, out in ((none, nowhere), (fetch, internal)))
+    first, last = (write(Group.of(x).merged(), out, threads) for x, out in ((none, nowhere), (fetch, internal)))
     return [first, _scattering(search, nowhere, atomic=True), last]
 
 
