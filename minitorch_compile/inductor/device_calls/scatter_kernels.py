@@ -77,8 +77,8 @@ def scatter_kernels(
     threads: int = THREADS,
     write: Write = write_lifted_kernel,
 ) -> list[LiftedKernel]:
-    """The kernels of a group that is a scatter, for blocks of so many threads. `write`: what writes those that only fill
-    and fetch."""
+    """The kernels of a group that is a scatter, for blocks of so many threads. `write`: what writes those that only
+    fill and fetch."""
     (member,) = group.members
     scatter = member.loop
     assert isinstance(scatter, Scatter)
