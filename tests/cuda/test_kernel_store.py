@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,7 @@ from minitorch_compile.inductor.device_calls import kernel_store, numba_launcher
 from minitorch_compile.inductor.device_calls.launcher import SIZE, STATUS
 from minitorch_compile.inductor.device_calls.numba_launcher import NumbaLauncher
 from minitorch_compile.inductor.device_calls.ptx_pool import PtxPool
+from minitorch_compile.inductor.device_calls.ptx_worker import PtxJob
 
 TEXT = "def kernel(x, n): ..."
 
@@ -152,4 +155,61 @@ def test_other_processes_compile_what_is_not_on_disk(
     for text in texts:
         compiled(driver, text)
     assert len(driver.made) == len(texts) and pool.is_of_use == (delivered > 0)
+    pool.close()
+
+
+def jobs() -> list[PtxJob]:
+    return [PtxJob(f"kernel {n}", "kernel", (), (9, 0), 256, 0) for n in range(20)]
+
+
+# Answers each request with what it is asked for, after a moment.
+ECHO = """
+import json, sys, time
+print({own!r}, flush=True)
+for line in sys.stdin:
+    time.sleep(0.005)
+    print(json.dumps(json.loads(line)[0]), flush=True)
+"""
+
+
+def echo() -> PtxPool:
+    return PtxPool((sys.executable, "-c", ECHO.format(own=json.dumps(kernel_store.environment()))))
+
+
+def test_graphs_compiled_by_two_threads_get_their_own_kernels() -> None:
+    pool, found = echo(), list[tuple[str, bytes]]()
+    with config.patch(compile_threads=3):
+        provide = partial(pool.provide, jobs(), lambda job, ptx: found.append((job.text, ptx)))
+        threads = [Thread(target=provide) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert pool.is_of_use and len(found) == 40 and all(text.encode() == ptx for text, ptx in found)
+    pool.close()
+
+
+def test_who_interrupts_ends_the_processes_that_are_at_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(thread: Thread, seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    pool = echo()
+    with config.patch(compile_threads=3):
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+            patch.setattr(Thread, "join", interrupted)
+            pool.provide(jobs(), lambda job, ptx: None)
+        assert not pool.workers and pool.is_of_use
+
+
+def test_what_cannot_be_started_or_delivered_is_compiled_here() -> None:
+    def refused(job: PtxJob, ptx: bytes) -> None:
+        raise RuntimeError("the driver refuses it")
+
+    with config.patch(compile_threads=3):
+        pool = PtxPool(("/nowhere/python",))
+        pool.provide(jobs(), refused)
+        assert not pool.is_of_use
+        pool = echo()
+        pool.provide(jobs(), refused)
+        assert pool.is_of_use and len(pool.workers) == 2
     pool.close()

@@ -139,7 +139,12 @@ class CompilePool:
         if not helpers or cache_folder() == NOWHERE:  # what others compile is handed over on disk
             return
         while len(self.workers) < helpers and (self.workers or self.is_of_use):
-            self.workers.append(Worker(self))
+            try:
+                self.workers.append(Worker(self))
+            except OSError as error:  # as many as this user may have, or no interpreter to start
+                log(f"no process can be started that compiles: {error}")
+                self.is_of_use = False
+                break
         if not self.workers:
             return
         with self.changed:
