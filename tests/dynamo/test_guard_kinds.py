@@ -164,6 +164,17 @@ CASES = {
     "default dtype": Case(
         lambda w: w.x + 1, lambda w: torch.set_default_dtype(torch.float64), "DEFAULT_DTYPE"
     ),
+    "default device": Case(
+        lambda w: (w.x + 1, torch.ones(2), torch.tensor([1, 2])),
+        lambda w: torch.set_default_device("meta"),
+        "DEFAULT_DEVICE",
+    ),
+    "default device of what makes nothing": Case(
+        lambda w: (w.x + 1, torch.zeros_like(w.x), torch.ones(2, device="cpu")),
+        lambda w: (torch.set_default_device("meta"), setattr(w, "x", w.x[:1])),
+        "TENSOR_MATCH",
+        [lambda w: torch.set_default_device("cpu")],
+    ),
     "deterministic algorithms": Case(
         lambda w: w.x + 1 if torch.are_deterministic_algorithms_enabled() else w.x + 2,
         lambda w: torch.use_deterministic_algorithms(True),
@@ -195,6 +206,7 @@ def everything_as_it_was():
     CELL[0], OTHER[0] = 2.5, 1
     torch.set_grad_enabled(True)
     torch.set_default_dtype(torch.float32)
+    torch.set_default_device(None)
     torch.use_deterministic_algorithms(False)
     torch.set_float32_matmul_precision("highest")
 
@@ -250,6 +262,17 @@ def test_results_in_inference_mode_are_inference_tensors(backend):
         x = torch.tensor([1.0, 2.0])
         doubled, view, same = compiled(x)
     assert [doubled.is_inference(), view.is_inference(), same.is_inference()] == [True, False, False]
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager", "inductor"])
+def test_a_device_that_the_program_enters_reaches_its_graph(backend):
+    def program(x):
+        with torch.device("cpu"):
+            return x + torch.ones(2)
+
+    compiled = torch.compile(program, backend=backend, fullgraph=True)
+    with torch.device("meta"):
+        assert compiled(torch.zeros(2, device="cpu")).tolist() == [1, 1]
 
 
 def test_toggling_grad_mode_compiles_twice_and_then_hits():

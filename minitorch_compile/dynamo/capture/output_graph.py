@@ -26,7 +26,7 @@ from minitorch_compile.dynamo.capture.data_numbers import DataNumbers
 from minitorch_compile.dynamo.capture.expectations import Expectation
 from minitorch_compile.dynamo.capture.failed_calls import raise_failure
 from minitorch_compile.dynamo.capture.finished_graph import SizeInput
-from minitorch_compile.dynamo.capture.global_guards import guard_global_state, guard_random_stream
+from minitorch_compile.dynamo.capture.global_guards import guard_global_state, guard_random_stream, with_default_device
 from minitorch_compile.dynamo.capture.grad_switches import GradSwitches
 from minitorch_compile.dynamo.capture.outside_values import OutsideValues
 from minitorch_compile.dynamo.capture.places_in_memory import MAY_ASK_FOR_PLACE, check_window, places_asked
@@ -194,9 +194,9 @@ class OutputGraph(DataNumbers, OutsideValues, TensorQuestions, GradSwitches):
         """One node: call_function of `target`, or call_method of that name on the first argument."""
         if (watching or self.overrides) and (answer := answered(self, kind, target, args, kwargs)) is not None:
             return answer
-        tracer = self.tracer
-        graph_args = tuple(tracer.graph_argument(arg) for arg in args)
-        graph_kwargs = {name: tracer.graph_argument(arg) for name, arg in kwargs.items()}
+        graph_args = tuple(map(self.tracer.graph_argument, args))
+        named = {name: self.tracer.graph_argument(arg) for name, arg in kwargs.items()}
+        graph_kwargs = with_default_device(self, target, graph_args, named)
         fake_args, fake_kwargs = map_arg((graph_args, graph_kwargs), lambda node: node.meta["val"])
         name = target if isinstance(target, str) else getattr(target, "__name__", repr(target))
         places = places_asked(self, name, args, fake_args, fake_kwargs) if name in MAY_ASK_FOR_PLACE else []
