@@ -134,3 +134,24 @@ def test_what_is_computed_of_a_tensor_stays_with_it_wherever_new_ones_are_made(b
         total.backward()
     assert total.item() == 102.0
     assert x.grad.tolist() == [[0.0, 0.0, 0.0], [1.0, 8.0, 1.0], [1.0, 0.0, 17.0]]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x, at: x.__setitem__([0, 1], 7.0),
+        lambda x, at: x.__setitem__(1, 7),
+        lambda x, at: x.index_fill_(0, at, 3.0),
+        lambda x, at: x.scatter(0, at, 3.0),
+        lambda x, at: torch.linalg.matrix_power(x.reshape(2, 2), 0),
+        lambda x, at: x.quantile(0.5),
+    ],
+)
+def test_the_numbers_of_an_operation_are_where_its_tensors_are(call):
+    x, at = torch.arange(4.0), torch.tensor([0, 2])
+    expected = x.clone()
+    wanted = call(expected, at)
+    with torch.device("meta"):
+        found = call(x, at)
+    assert x.tolist() == expected.tolist()
+    assert found is wanted is None or found.tolist() == wanted.tolist()

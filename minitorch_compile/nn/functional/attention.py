@@ -173,7 +173,7 @@ def canonical_mask(mask: Any, name: str, dtype: Any) -> Any:
     if mask is None:
         return None
     if mask.dtype is bool_:
-        return ops.where(mask, ops.full((), float("-inf"), dtype=dtype), 0.0)
+        return ops.where(mask, ops.full((), float("-inf"), dtype=dtype, device=mask.device), 0.0)
     if not mask.is_floating_point():
         raise AssertionError(f"only bool and floating types of {name} are supported, got {mask.dtype}")
     return mask

@@ -333,6 +333,11 @@ class CompositeOp(Op):
             kwargs = self._plain_keywords(in_torch_names(self, kwargs))
         if len(args) > self.first_number:
             args = plain(args, self.positional_numbers, self.name, self.parameters)
+        if entered.devices and "options" not in self.parameters:
+            tensors = all_tensors((*args, *kwargs.values()))
+            if tensors and (where := device_of(tensors)) != entered.devices[-1]:
+                with where:  # the body's own numbers belong to the tensors; the program's default is for the program's
+                    return self.run(args, kwargs)
         try:
             result = self.kernel(*args, **kwargs)
         except MixedDevicesError:
