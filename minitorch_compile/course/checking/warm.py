@@ -53,7 +53,7 @@ class Warm:
             answer = self.socket.recv(MOST_BYTES)
             if not answer:
                 raise ConnectionError("the warm process has ended")
-        except OSError:
+        except BaseException:
             os.close(events)
             os.close(alive)
             raise
@@ -114,6 +114,10 @@ def start(arguments: list[str], token: str, job: IO[bytes], printed: IO[bytes], 
                 return _running[0].start(arguments, token, job, printed)
             except ConnectionError:
                 _running.pop().end()
+            except BaseException:  # a notebook's interrupt: its next answer would be to this request
+                _running[0].process.kill()
+                _running.pop().end()
+                raise
     raise ConnectionError("the process from which checks are forked ends at once")
 
 

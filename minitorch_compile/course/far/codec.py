@@ -32,6 +32,7 @@ ATOMS = (type(None), bool, int, str)
 MUTABLE = (list, dict, set)
 SINGLE: dict[str, Any] = {"...": ..., "NotImplemented": NotImplemented}
 NUMPY_KINDS = "biufcSUmM"
+MOST_BITS = 10_000  # of an int in decimal digits: Python writes and reads no longer ones
 
 
 class Refused(TypeError):
@@ -67,10 +68,22 @@ class Codec:
     def number_of(self, value: Any) -> int | None:
         return self.numbers.get(id(value))
 
+    def state(self) -> tuple[int, dict[int, Any]]:
+        return self.next_number, dict(self.seen)
+
+    def restore(self, before: tuple[int, dict[int, Any]]) -> None:
+        """As if nothing had been encoded since: the other process has not been told."""
+        first, seen = before
+        for number in [each for each in range(first, self.next_number, 2) if each in self.objects]:
+            self.forget(number)
+        self.seen.update(seen)
+
     # ---- there
 
     def encode(self, value: Any) -> Any:
         kind = type(value)
+        if kind is int and value.bit_length() > MOST_BITS:
+            return {"i": hex(value)}
         if kind in ATOMS:
             return value
         if kind in (Far, FarCallable):
@@ -212,6 +225,9 @@ class Codec:
 
     def _float(self, what: Any, data: Any) -> float:
         return self._known_as(data.get("is"), float.fromhex(what))
+
+    def _long(self, what: Any, data: Any) -> int:
+        return int(what, 16)
 
     def _complex(self, what: Any, data: Any) -> complex:
         return complex(*map(float.fromhex, what))
@@ -418,6 +434,7 @@ class Codec:
 
 
 DECODERS = {
+    "i": "_long",
     "f": "_float",
     "c": "_complex",
     "t": "_tuple",

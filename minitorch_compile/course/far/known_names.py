@@ -30,7 +30,7 @@ ROOTS = frozenset({"builtins", "operator", "_operator", "math", "numpy", "ml_dty
 SELF = (type, FunctionType, BuiltinFunctionType, MethodDescriptorType, np.ufunc)
 TYPES = {value: name for name, value in vars(types).items() if isinstance(value, type)}
 IMPURE = (getattr, setattr, delattr, vars, globals, locals, dir)
-HARMFUL = ("eval", "exec", "compile", "open", "__import__", "input", "breakpoint")
+HARMFUL = ("eval", "exec", "compile", "open", "__import__", "__build_class__", "input", "breakpoint")
 OPS = "ops"  # in the place of a module's name: the table of the package's ops
 
 
@@ -70,8 +70,10 @@ def is_harmless(module: str, value: Any) -> bool:
     """Whether the judge may hold it, and call it with whatever the learner's process gives."""
     if module != OPS and module.partition(".")[0] not in ROOTS:
         return False
-    if isinstance(value, Op | dtype | np.ufunc) or module in ("operator", "_operator", "math"):
+    if isinstance(value, Op | dtype | np.ufunc):
         return True
+    if module in ("operator", "_operator", "math"):
+        return type(value) is BuiltinFunctionType and value.__name__ != "call"
     if module == "builtins":
         return value.__name__ not in HARMFUL
     if not isinstance(value, type):

@@ -1,7 +1,7 @@
 """The conversation of two processes: a line of JSON each, a question or an answer, strictly in turn.
 
 While one waits for an answer, the other may ask back: so a function of the judge's that the learner's code was given is
-called in the judge. What the learner's process may ask is little (`_allowed`).
+called in the judge. What the learner's process may ask is little (`_allow`).
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 import operator
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import IO, Any
 
 from minitorch_compile import Tensor
 
 from .codec import Codec, Refused
-from .far import Far, FarCallable
+from .far import Far
 
 MOST_BYTES = 2**26  # of a message
 Tell = Callable[[BaseException], dict[str, str]]
@@ -38,7 +38,7 @@ class Link:
         self.trusted, self.tell = trusted, tell
 
     def ask(self, what: str, *args: Any) -> Any:
-        self._send({"ask": what, "args": [self.codec.encode(each) for each in args]})
+        self._write(self._line("args", args, self._encoded_all, ask=what))
         while True:
             message = self._receive()
             if "ask" in message:
@@ -63,9 +63,23 @@ class Link:
 
     # ---- messages
 
-    def _send(self, message: dict[str, Any]) -> None:
-        message |= {"changes": self.codec.changes(), "unused": self.codec.unused()}
-        line = json.dumps(message, separators=(",", ":")).encode() + b"\n"
+    def _line(self, kind: str, value: Any, encode: Callable[[Any], Any], **more: str) -> bytes:
+        """A message. One that can't be written (MemoryError, RecursionError) leaves nothing behind."""
+        before = self.codec.state()
+        try:
+            message = more | {kind: encode(value), "changes": self.codec.changes()}
+            line = json.dumps(message, separators=(",", ":")).encode()
+            if len(line) > MOST_BYTES - 2**20:
+                raise MemoryError(f"a message of {len(line):,} bytes")
+        except BaseException:
+            self.codec.restore(before)
+            raise
+        return b'%s,"unused":%s}\n' % (line[:-1], json.dumps(self.codec.unused()).encode())
+
+    def _encoded_all(self, values: Iterable[Any]) -> list[Any]:
+        return [self.codec.encode(each) for each in values]
+
+    def _write(self, line: bytes) -> None:
         try:
             self.writing.write(line)
             self.writing.flush()
@@ -132,13 +146,13 @@ class Link:
                 raise Refused("this is no exception")
             return found
         kind = self.codec.decode(data["class"])
-        if not (isinstance(kind, type) and issubclass(kind, Exception | SystemExit)):
-            kind = RuntimeError
         args = [each for each in data["args"] if type(each) in (str, int, bool, type(None))]
+        if not (isinstance(kind, type) and issubclass(kind, Exception | SystemExit)):
+            kind, args = RuntimeError, [getattr(kind, "__name__", "no exception"), *args]
         try:
             error = kind(*args)
         except Exception:  # noqa: BLE001 (one that wants other arguments, as UnicodeDecodeError does)
-            error = RuntimeError(f"{kind.__name__}: {args}")
+            error = MemoryError(*args) if issubclass(kind, MemoryError) else RuntimeError(f"{kind.__name__}: {args}")
         error.__dict__["told"] = {str(k): str(v) for k, v in dict(data["told"]).items()}
         self.codec.register(error, self.codec._foreign(data["number"]))
         return error
@@ -159,14 +173,32 @@ class Link:
         what, args = message["ask"], message["decoded"]
         try:
             if not self.trusted:
-                _allowed(what, args)
-            gives = getattr(self, f"_do_{what}")(*args)
+                self._allow(what, args)
+            line = self._line("gives", getattr(self, f"_do_{what}")(*args), self.codec.encode)
         except Broken:
             raise
         except BaseException as error:  # noqa: BLE001 (all that happens there is told)
-            self._send({"raises": self.encoded_error(error)})
-        else:
-            self._send({"gives": self.codec.encode(gives)})
+            line = self._line("raises", error, self.encoded_error)
+        self._write(line)
+
+    def _allow(self, what: str, args: list[Any]) -> None:
+        """PermissionError unless the learner's process may ask this: to call what it was given, to look at values."""
+        if what == "call":
+            number = self.codec.number_of(args[0])
+            if (
+                number is None
+                or number not in self.codec.own_numbers
+                or isinstance(args[0], type)
+                or not callable(args[0])
+            ):
+                raise PermissionError("only functions that were given can be called")
+            return
+        owner = type(args[0]).__module__.partition(".")[0] if what == "get" else ""
+        if what == "get" and owner == "authoring" and not str(args[1]).startswith(INSIDE):
+            return
+        if what == "op" and args[0] in READING:
+            return
+        raise PermissionError(f"the learner's process may not ask {what} {args[1:2]}")
 
     def _do_get(self, value: Any, name: str) -> Any:
         return getattr(value, name)
@@ -238,17 +270,3 @@ OPS: dict[str, Any] = {
 }
 READING = {"truth", "len", "repr", "str", "iter", "next", "contains", "getitem", "lt", "le", "gt", "ge"}
 INSIDE = ("_", "gi_", "cr_", "ag_", "f_", "tb_", "co_", "func_", "mro")
-
-
-def _allowed(what: str, args: list[Any]) -> None:
-    """PermissionError unless the learner's process may ask this: to call what it was given, to look at its values."""
-    if what == "call":
-        if isinstance(args[0], type) or not callable(args[0]) or isinstance(args[0], FarCallable):
-            raise PermissionError("only functions that were given can be called")
-        return
-    owner = type(args[0]).__module__.partition(".")[0] if what == "get" else ""
-    if what == "get" and owner == "authoring" and not str(args[1]).startswith(INSIDE):
-        return
-    if what == "op" and args[0] in READING:
-        return
-    raise PermissionError(f"the learner's process may not ask {what} {args[1:2]}")

@@ -18,7 +18,7 @@ from pathlib import Path
 import minitorch_compile
 
 SYSTEM = ("/usr", "/bin", "/lib", "/lib32", "/lib64", "/opt", "/etc", "/proc", "/sys", "/nix", "/run/current-system")
-DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/shm", "/dev/tty")
+DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
 ANSWERS = ("authoring", "solutions", "exercises", "work", "tests", "tools", ".git", "build")
 
 

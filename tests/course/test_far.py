@@ -1,0 +1,74 @@
+"""The conversation of the judge with the learner's process: what can't be said in it, and what may not be asked."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pytest
+
+from minitorch_compile.course.checking import warm
+from minitorch_compile.course.checking.check_keeper import ON_LINUX
+from minitorch_compile.course.checking.check_process import judge
+from minitorch_compile.course.checking.lessons import find_exercise
+from minitorch_compile.course.far.link import Link
+
+
+def answer_to(question: dict) -> str:
+    """What the judge answers to a line of the learner's process; "" if that is no message to it."""
+    written = io.BytesIO()
+    line = json.dumps({**question, "changes": [], "unused": []}).encode()
+    Link(io.BytesIO(line + b"\n"), written, trusted=False).serve()
+    return written.getvalue().decode()
+
+
+@pytest.mark.parametrize("name", ["builtins.print", "operator.setitem", "math.prod"])
+def test_what_was_not_given_is_not_called(name):
+    question = {"ask": "call", "args": [{"g": name.split(".")}, {"t": []}, {"new": 2, "type": "dict", "has": []}]}
+    assert "only functions that were given can be called" in answer_to(question)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["_operator.call", "operator.attrgetter", "operator.methodcaller", "builtins.eval", "builtins.__build_class__"],
+)
+def test_what_could_make_anything_is_not_taken(name):
+    """operator.call makes an attrgetter for `__self__.eval` of a function of the builtins', and so on."""
+    assert answer_to({"ask": "op", "args": ["repr", {"g": name.split(".")}]}) == ""
+
+
+UNSAYABLE = {
+    "of more digits than Python writes": ("10**5000", "Exceeds the limit"),
+    "nested too deeply": ("functools.reduce(lambda x, _: [x], range(3000), 0)", "called itself too many times"),
+    "longer than a message": ("'x' * 2**26", "more memory than the limit"),
+}
+
+
+@pytest.mark.parametrize("name", UNSAYABLE)
+def test_a_result_that_does_not_cross_is_told_of_case_by_case(name):
+    given, said = UNSAYABLE[name]
+    result = judge(find_exercise("01.1"), ["import functools", f"contiguous_strides = lambda sizes: {given}"])
+    assert said in result.cases[0].fact
+    assert [case.verdict for case in result.cases] == ["fail"] * 4
+
+
+@pytest.mark.skipif(not ON_LINUX, reason="only Linux forks its checks from a process that stays")
+def test_an_interrupt_while_a_check_begins_spoils_no_later_one(monkeypatch):
+    cells = ["def contiguous_strides(sizes):\n    return 0"]
+    judge(find_exercise("01.1"), cells)
+
+    class Interrupted:
+        def __init__(self, socket):
+            self.socket = socket
+
+        def __getattr__(self, name):
+            return getattr(self.socket, name)
+
+        def recv(self, length):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(warm._running[0], "socket", Interrupted(warm._running[0].socket))
+    with pytest.raises(KeyboardInterrupt):
+        judge(find_exercise("01.1"), cells)
+    for _ in range(2):
+        assert "expected (2, 1), got 0" in str(judge(find_exercise("01.1"), cells))
