@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import minitorch_compile as torch
+from minitorch_compile.tensor.memory.device import no_default_device
 
 
 @pytest.mark.parametrize(
@@ -155,3 +156,17 @@ def test_the_numbers_of_an_operation_are_where_its_tensors_are(call):
         found = call(x, at)
     assert x.tolist() == expected.tolist()
     assert found is wanted is None or found.tolist() == wanted.tolist()
+
+
+def test_a_default_device_that_an_operation_sets_holds_after_the_graph() -> None:
+    torch.set_default_device("cpu")
+    try:
+        with no_default_device(), no_default_device():
+            torch.set_default_device("meta")
+            assert torch.ones(1).device.type == "cpu"
+        assert torch.ones(1).device.type == "meta"
+        with no_default_device():
+            torch.set_default_device(None)
+        assert torch.ones(1).device.type == "cpu"
+    finally:
+        torch.set_default_device(None)

@@ -22,11 +22,13 @@ TYPES = ("cpu", "meta", "cuda", "mps", "xpu", "hpu", "xla", "ipu", "mtia", "vulk
 class _Entered(threading.local):
     """The devices of the `with` statements that a thread is in; before them its default device, if it has set one.
 
-    `making`: where the tensor is to be computed that a factory is being asked for, if not in main memory.
+    `making`: where the tensor is to be computed that a factory is being asked for, if not in main memory. `hidden`: the
+    lists that `no_default_device` keeps for later, the outermost first.
     """
 
     def __init__(self) -> None:
         self.devices: list[device] = []
+        self.hidden: list[list[device]] = []
         self.default: device | None = None
         self.making: device | None = None
 
@@ -36,22 +38,24 @@ entered = _Entered()
 
 def set_default(wanted: device | None) -> None:
     """Where a thread makes tensors outside of all `with` statements; None is main memory."""
+    devices = entered.hidden[0] if entered.hidden else entered.devices
     if entered.default is not None:
-        entered.devices.pop(0)
+        devices.pop(0)
     entered.default = wanted
     if wanted is not None:
-        entered.devices.insert(0, wanted)
+        devices.insert(0, wanted)
 
 
 @contextmanager
 def no_default_device() -> Iterator[None]:
     """What is called here makes tensors in main memory unless it says where; also a decorator. A compiler's own numbers
-    are no business of a `with torch.device(...)` that the program is in."""
-    was, entered.devices = entered.devices, []
+    are no business of a `with torch.device(...)` that the program is in. A default that is set here holds afterwards."""
+    entered.hidden.append(entered.devices)
+    entered.devices = []
     try:
         yield
     finally:
-        entered.devices = was
+        entered.devices = entered.hidden.pop()
 
 
 class device:
