@@ -49,7 +49,7 @@ def set_default(wanted: device | None) -> None:
 @contextmanager
 def no_default_device() -> Iterator[None]:
     """What is called here makes tensors in main memory unless it says where; also a decorator. A compiler's own numbers
-    are no business of a `with torch.device(...)` that the program is in. A default that is set here holds afterwards."""
+    are no business of a `with torch.device(...)` that the program is in. A default set here holds afterwards."""
     entered.hidden.append(entered.devices)
     entered.devices = []
     try:
