@@ -103,7 +103,7 @@ class DeviceInductor(Inductor):
         return min_traffic_partition(joint) if config.partitioner == "min_cut" else chosen_partition(joint)
 
     def compile_forward(self, graph: GraphModule, example_inputs: list[Any]) -> Compiled:
-        return with_fallbacks(self.post_grad(graph), example_inputs, self.compile_prims, self.graphs)
+        return with_fallbacks(self.post_grad(graph), example_inputs, self.compile_prims, self.graphs, self.where)
 
     compile_backward = compile_forward
 

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Collection, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,8 @@ from minitorch_compile.fx.arguments import map_arg
 from minitorch_compile.fx.node import Node
 from minitorch_compile.prims.prim import Prim
 from minitorch_compile.pytree import tree_leaves
+from minitorch_compile.tensor.memory.device import CPU
+from minitorch_compile.tensor.memory.device import device as Device
 from minitorch_compile.tensor.memory.strides import is_dense
 from minitorch_compile.tensor.numerics.dtype import dtype
 from minitorch_compile.tensor.tensor_base import TensorBase
@@ -47,17 +50,17 @@ log = logs.artifact("fallbacks")
 
 
 def with_fallbacks(
-    graph: GraphModule, example_inputs: list[Any], compile_prims: PrimCompiler, target: Target
+    graph: GraphModule, example_inputs: list[Any], compile_prims: PrimCompiler, target: Target, where: Device = CPU
 ) -> Compiled:
-    """The graph as a function on tensors: what the target can compute is compiled by `compile_prims`, everything else
-    run as it is."""
+    """The graph as a function on tensors, which lie on a device: what the target can compute is compiled by
+    `compile_prims`, everything else run as it is."""
     fallbacks = find_fallbacks(graph, target.dtypes, target.missing, target.lacks)
     if not fallbacks:
         return compile_prims(graph, example_inputs)
     if log.is_on:
         calls = [node for node in fallbacks if node.target is not operator.getitem]
         log("\n".join(f"{node.name} = {node.target!r}: no kernel, runs as it is" for node in calls))
-    return StagedProgram(graph, fallbacks, compile_prims)
+    return StagedProgram(graph, fallbacks, compile_prims, where)
 
 
 def find_fallbacks(
@@ -106,13 +109,17 @@ class Stretch:
 
 @dataclass(frozen=True)
 class Fallback:
-    """One call, run as it is. The stretches that follow were compiled for the strides that its result should have."""
+    """One call, run as it is; what is made of no tensor is made on the device `where`. The stretches that follow were
+    compiled for the strides that its result should have."""
 
     node: Node
+    where: Device
 
     def __call__(self, values: Values) -> None:
         args = map_arg(self.node.args, values.__getitem__)
-        result = self.node.target(*args)  # type: ignore[operator]
+        reads_tensors = any(map(_tensors_of, self.node.all_input_nodes))
+        with nullcontext() if reads_tensors else self.where:
+            result = self.node.target(*args)  # type: ignore[operator]
         expected = self.node.meta["val"]
         values[self.node] = in_layout(result, tuple(expected.strides)) if isinstance(result, TensorBase) else result
 
@@ -120,12 +127,14 @@ class Fallback:
 class StagedProgram:
     """A graph cut into steps; calling it runs them in order, and forgets each value after its last use."""
 
-    def __init__(self, graph: GraphModule, fallbacks: dict[Node, None], compile_prims: PrimCompiler) -> None:
+    def __init__(
+        self, graph: GraphModule, fallbacks: dict[Node, None], compile_prims: PrimCompiler, where: Device
+    ) -> None:
         self.inputs = graph.graph.find_nodes(op="placeholder")
         output = graph.graph.output_node()
         self.outputs: Sequence[Node] = output.args[0]
         self.layouts = [tuple(x.strides) if is_dense(x.sizes, x.strides) else None for x in output.meta["val"]]
-        self.steps = _steps(graph, fallbacks, compile_prims)
+        self.steps = _steps(graph, fallbacks, compile_prims, where)
         self.dead_after = _last_uses(self.steps, keep=set(self.outputs))
 
     def __call__(self, *arguments: Any) -> tuple[Any, ...]:
@@ -137,7 +146,9 @@ class StagedProgram:
         return tuple(in_layout(values[node], to) for node, to in zip(self.outputs, self.layouts, strict=True))
 
 
-def _steps(graph: GraphModule, fallbacks: dict[Node, None], compile_prims: PrimCompiler) -> list[Stretch | Fallback]:
+def _steps(
+    graph: GraphModule, fallbacks: dict[Node, None], compile_prims: PrimCompiler, where: Device
+) -> list[Stretch | Fallback]:
     stage = _stages(graph, fallbacks)
     steps: list[Stretch | Fallback] = []
     for number in range(max(stage.values()) + 1):
@@ -145,7 +156,7 @@ def _steps(graph: GraphModule, fallbacks: dict[Node, None], compile_prims: PrimC
         prims = [node for node in here if node not in fallbacks]
         if prims:
             steps.append(_stretch(graph, prims, compile_prims))
-        steps += [Fallback(node) for node in here if node in fallbacks]
+        steps += [Fallback(node, where) for node in here if node in fallbacks]
     return steps
 
 

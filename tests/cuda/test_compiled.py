@@ -41,6 +41,19 @@ def test_every_backend_gives_the_values_and_gradients_of_plain_code(backend: str
     assert torch.equal(torch.autograd.grad(compiled.sum(), w)[0], expected)
 
 
+@pytest.mark.parametrize("made_in", ["cpu", "cuda"])
+def test_what_no_kernel_makes_is_made_where_the_program_says(made_in: str) -> None:
+    def function(x: Any) -> Any:
+        made = torch.zeros(2, 3, dtype=x.dtype, device=x.device)
+        return made, made + x
+
+    x = torch.ones(2, 3, dtype=torch.complex64, device=made_in)
+    with torch.device("cpu" if made_in == "cuda" else "cuda"):
+        made, total = torch.compile(function)(x)
+    assert made.device == total.device == x.device
+    assert torch.equal(total, x)
+
+
 class Launches:
     """How many kernels were launched since it was made."""
 
