@@ -17,6 +17,7 @@ from minitorch_compile.course.checking.check_keeper import ON_LINUX
 from minitorch_compile.course.checking.check_process import judge
 from minitorch_compile.course.checking.lessons import find_exercise
 from minitorch_compile.course.sandbox import landlock
+from minitorch_compile.course.sandbox.room import a_room
 
 STRIDES = dataclasses.replace(find_exercise("01.1"), seconds=60.0)
 # Of the two pipes to the judge the one that is written to.
@@ -199,3 +200,16 @@ def test_a_machine_without_room_for_a_process_is_told_of(monkeypatch):
         warnings.simplefilter("error")
         result = judge(STRIDES, ["def contiguous_strides(sizes): return 0"])
     assert result.points == 0 and result.note == "the check could not start: Resource temporarily unavailable"
+
+
+def test_a_room_is_removed_however_deep_and_whatever_its_links_lead_to(tmp_path, monkeypatch):
+    (tmp_path / "kept").write_text("x", encoding="utf-8")
+    with a_room() as room:
+        monkeypatch.chdir(room)
+        for _ in range(1100):  # more than Python calls itself
+            os.symlink(tmp_path, "link")
+            os.mkdir("deeper")
+            os.chdir("deeper")
+        os.chmod("..", 0)
+        os.chdir(tmp_path)
+    assert not os.path.exists(room) and (tmp_path / "kept").exists()

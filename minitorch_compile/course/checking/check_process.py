@@ -24,6 +24,7 @@ from typing import IO, Any
 
 from minitorch_compile.environment_variables import without_wrong_values
 
+from ..sandbox.room import a_room
 from . import check_keeper, warm
 from .beside import how
 from .check_events import Event, checked, listen, told
@@ -83,7 +84,7 @@ def _judged_in_turn(
 
 def _judge(exercise: Exercise, submission: Submission, seconds: float) -> Result:
     try:
-        with tempfile.TemporaryFile() as printed, tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as room:
+        with tempfile.TemporaryFile() as printed, a_room() as room:
             events, ending = _run(exercise, submission.job, printed, seconds, room)
             text = _end_of(printed)
     except OSError as error:  # the machine has no room for a file or a process
