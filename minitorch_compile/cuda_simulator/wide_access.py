@@ -12,7 +12,7 @@ Each element is checked as any other one is, for bounds, for races, for having b
 >>> read_wide(block, place, x, lanes, 4 * lanes + 1, 4)
 Traceback (most recent call last):
 minitorch_compile.cuda_simulator.faults.KernelFault: misaligned access: thread 0 of block 0 reaches x[1]
- for 32 bytes at once, which begins at byte 8
+ for 16 bytes at once, which begins 8 bytes too late
     kernel.py:2 in kernel:  y = load(x, 4 * i)
 """
 
@@ -22,7 +22,9 @@ import numpy as np
 
 from minitorch_compile.cuda_simulator.block import Block
 from minitorch_compile.cuda_simulator.faults import Place
-from minitorch_compile.cuda_simulator.memory import DeviceMemory, SharedMemory, different
+from minitorch_compile.cuda_simulator.memory import DeviceMemory, SharedMemory, address_of, different
+
+WIDEST = 16  # bytes of an access; more are several
 
 
 def read_wide(
@@ -69,19 +71,21 @@ def reachable(
         first = int(np.flatnonzero(~inside)[0])
         where = f"{block.name_of(int(lanes[first]))} reaches {count} elements from {memory.title}[{int(index[first])}]"
         block.faults.report("out of bounds", f"{where}, but {memory.title} has {memory.size} elements", place)
-    return inside & aligned(block, place, memory, lanes, index, count * memory.dtype.itemsize)
+    return inside & aligned(block, place, memory, lanes, index, min(count * memory.dtype.itemsize, WIDEST))
 
 
 def aligned(
     block: Block, place: Place, memory: DeviceMemory, lanes: np.ndarray, index: np.ndarray, nbytes: int
 ) -> np.ndarray:
     """Which lanes name an element whose address `nbytes` divides."""
-    starts = memory.offset + index * memory.strides[0]
+    # What lies in global memory has an address of its own, which kernels ask for (`vectors.beyond`).
+    begin = address_of(memory.data) if memory.space == "global" else memory.offset
+    starts = begin + index * memory.strides[0]
     good: np.ndarray = starts % nbytes == 0
     if not good.all():
         first = int(np.flatnonzero(~good)[0])
         where = f"{block.name_of(int(lanes[first]))} reaches {memory.title}[{int(index[first])}]"
-        what = f"{where} for {nbytes} bytes at once, which begins at byte {int(starts[first])}"
+        what = f"{where} for {nbytes} bytes at once, which begins {int(starts[first]) % nbytes} bytes too late"
         block.faults.report("misaligned access", what, place)
     return good
 

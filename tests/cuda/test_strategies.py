@@ -156,3 +156,10 @@ def test_a_scatter_s_blocks_have_the_launcher_s_threads() -> None:
     x = torch.randn(20, 40)
     found = torch.compile(program)(x.cuda().t())
     torch.testing.assert_close(found.cpu(), program(x.clone().t()))
+
+
+@pytest.mark.parametrize("name", ("softmax", "points", "rows", "columns"))
+def test_views_begin_anywhere(name: str) -> None:
+    """Where a vector may begin is asked of the address, in the simulator as on a GPU."""
+    x = torch.randn(4, 259)
+    torch.testing.assert_close(OPERATIONS[name](x.cuda()[1:, 1:]).cpu(), OPERATIONS[name](x[1:, 1:]))
