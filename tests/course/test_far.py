@@ -12,6 +12,7 @@ from minitorch_compile.course.checking.check_keeper import ON_LINUX
 from minitorch_compile.course.checking.check_process import judge
 from minitorch_compile.course.checking.lessons import find_exercise
 from minitorch_compile.course.far.link import Link
+from minitorch_compile.course.sandbox import places
 
 
 def answer_to(question: dict) -> str:
@@ -72,3 +73,12 @@ def test_an_interrupt_while_a_check_begins_spoils_no_later_one(monkeypatch):
         judge(find_exercise("01.1"), cells)
     for _ in range(2):
         assert "expected (2, 1), got 0" in str(judge(find_exercise("01.1"), cells))
+
+
+def test_the_python_of_a_check_may_lie_where_answers_are_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    """course-check makes its environments in build/, and what was not imported yet is read there."""
+    own, answers = places.course() / "build" / "python", places.course() / "solutions"
+    monkeypatch.setattr("sys.prefix", str(own))
+    monkeypatch.setattr("sys.path", [str(own / "lib"), str(answers)])
+    found = places.readable()
+    assert own in found and answers not in found and places.course() not in found

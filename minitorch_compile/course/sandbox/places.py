@@ -30,15 +30,26 @@ def course() -> Path:
 def readable() -> list[Path]:
     """What can be read and run, with nothing of the answers in it."""
     package = course() / "minitorch_compile"
-    python = [Path(name) for name in (sys.prefix, sys.base_prefix, sys.exec_prefix, *sys.path) if name]
-    outside = [path for path in python if path.resolve() != course()]
+    outside = [path for path in map(Path, filter(None, sys.path)) if path.resolve() != course()]
     hidden = [course() / name for name in ANSWERS]
-    return [
+    found = [
         place
-        for path in dict.fromkeys([package, *map(Path, SYSTEM), *outside])
+        for path in dict.fromkeys([package, *map(Path, SYSTEM), *environments(), *outside])
         if path.exists()
         for place in without(path.resolve(), hidden)
     ]
+    return [*found, *(path for path in environments() if path not in found and is_hidden(path))]
+
+
+def environments() -> list[Path]:
+    """The folders of this Python, which may lie in one that is hidden: course-check makes its own in build/."""
+    prefixes = (sys.prefix, sys.base_prefix, sys.exec_prefix)
+    return list(dict.fromkeys(Path(name).resolve() for name in prefixes))
+
+
+def is_hidden(path: Path) -> bool:
+    """Whether it lies among the answers."""
+    return any(course() / name in path.parents for name in ANSWERS)
 
 
 def without(folder: Path, hidden: Sequence[Path]) -> list[Path]:

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from .places import ANSWERS, course
+from .places import ANSWERS, course, environments, is_hidden
 
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
@@ -18,6 +18,7 @@ WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 def begin(room: Path) -> None:
     """From now on Python opens no file of the course's answers, and writes below `room` only."""
     hidden = tuple(str(course() / name) + os.sep for name in ANSWERS)
+    python = tuple(str(path) + os.sep for path in environments() if is_hidden(path))
     inside = str(room.resolve())
 
     def refuse(event: str, arguments: tuple[Any, ...]) -> None:
@@ -31,7 +32,7 @@ def begin(room: Path) -> None:
             return
         path = os.path.realpath(os.fsdecode(name))
         if (
-            (path + os.sep).startswith(hidden)
+            ((path + os.sep).startswith(hidden) and not path.startswith(python))
             or (flags or 0) & WRITING
             and not path.startswith((inside, "/dev/", "/proc/self"))
         ):
