@@ -9,18 +9,14 @@ of a job. The process ends with its input, or after a minute without a request.
 
 from __future__ import annotations
 
-import json
-import os
 import sys
-import threading
 from types import SimpleNamespace
-from typing import Any, NamedTuple, TextIO
+from typing import Any, NamedTuple
 
 from minitorch_compile.generated_source import function_from_source
 from minitorch_compile.inductor.device_calls.kernel_store import environment
 from minitorch_compile.inductor.device_calls.launcher import HEADER
-
-IDLE = 60.0  # seconds without a request after which the process ends
+from minitorch_compile.inductor.runtime.worker_answers import serve_over_pipes
 
 
 class PtxJob(NamedTuple):
@@ -61,20 +57,5 @@ def answer(request: list[Any]) -> str | None:
         return None
 
 
-def serve(requests: TextIO, answers: TextIO) -> None:
-    """Answers until the input ends. The first line says what this process compiles with."""
-    print(json.dumps(environment()), file=answers, flush=True)
-    while True:
-        patience = threading.Timer(IDLE, os._exit, [0])
-        patience.daemon = True
-        patience.start()
-        line = requests.readline()
-        patience.cancel()
-        if not line:
-            return
-        print(json.dumps(answer(json.loads(line))), file=answers, flush=True)
-
-
 if __name__ == "__main__":
-    answers, sys.stdout = sys.stdout, sys.stderr  # nothing else may write between the answers
-    serve(sys.stdin, answers)
+    serve_over_pipes(environment(), answer)

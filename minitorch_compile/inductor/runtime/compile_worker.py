@@ -13,16 +13,10 @@ or after a minute without a request.
 
 from __future__ import annotations
 
-import json
-import os
-import sys
-import threading
 from pathlib import Path
-from typing import TextIO
 
 from minitorch_compile.inductor.runtime import code_cache, kernel_function, native_loop, object_store
-
-IDLE = 60.0  # seconds without a request after which the process ends; the next large graph starts another
+from minitorch_compile.inductor.runtime.worker_answers import serve_over_pipes
 
 
 def definitions(source: str) -> str:
@@ -48,21 +42,6 @@ def answer(request: list[str]) -> bool:
     return True
 
 
-def serve(requests: TextIO, answers: TextIO) -> None:
-    """Answers until the input ends. The first line says what this process compiles for."""
-    native_loop.thread_functions()  # from now on they are known by name
-    print(json.dumps(object_store.environment()), file=answers, flush=True)
-    while True:
-        patience = threading.Timer(IDLE, os._exit, [0])
-        patience.daemon = True
-        patience.start()
-        line = requests.readline()
-        patience.cancel()
-        if not line:
-            return
-        print(json.dumps(answer(json.loads(line))), file=answers, flush=True)
-
-
 if __name__ == "__main__":
-    answers, sys.stdout = sys.stdout, sys.stderr  # nothing else may write between the answers
-    serve(sys.stdin, answers)
+    native_loop.thread_functions()  # from now on they are known by name
+    serve_over_pipes(object_store.environment(), answer)
