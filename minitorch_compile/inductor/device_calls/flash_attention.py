@@ -202,16 +202,7 @@ class AttentionKernel:
 
     def queries(self) -> Iterator[str]:
         """Rows of queries as first factors, from global memory, once."""
-        for k in range(self.dim // 16):
-            words = [
-                f"tensor_cores.load_word(q, start + {half * 8} * q_row + {16 * k + 8 * right})"
-                f" if {'high' if half else 'low'} else int32(0)"
-                for right in (0, 1)
-                for half in (0, 1)
-            ]
-            for n, word in enumerate(words):
-                yield f"q{n} = {word}"
-            yield f"query{k} = (q0, q1, q2, q3)"
+        return first_factors(self.dim, "q", "start", "q_row", "query")
 
     def prepare(self) -> Iterator[str]:
         """What a thread copies of each tile: chunks of keys, and those of the values at their side."""
@@ -306,3 +297,17 @@ def largest(numbers: list[str]) -> str:
     for number in numbers[1:]:
         text = f"max({text}, {number})"
     return text
+
+
+def first_factors(dim: int, pointer: str, start: str, row: str, name: str) -> Iterator[str]:
+    """A thread's part of 16 rows as first factors, `name` and a number for each 16 elements, from global memory."""
+    for k in range(dim // 16):
+        words = [
+            f"tensor_cores.load_word({pointer}, {start} + {8 * half} * {row} + {16 * k + 8 * right})"
+            f" if {'high' if half else 'low'} else int32(0)"
+            for right in (0, 1)
+            for half in (0, 1)
+        ]
+        for n, word in enumerate(words):
+            yield f"f{n} = {word}"
+        yield f"{name}{k} = (f0, f1, f2, f3)"

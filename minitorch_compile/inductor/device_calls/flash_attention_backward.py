@@ -33,6 +33,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from minitorch_compile.inductor.device_calls.flash_attention import MASK, first_factors
 from minitorch_compile.inductor.device_calls.launcher import SIZE
 from minitorch_compile.inductor.device_calls.tensor_core_product import (
     CHUNK,
@@ -44,7 +45,6 @@ from minitorch_compile.inductor.device_calls.tensor_core_product import (
     indented,
 )
 
-MASK = tuple(f"mask_{step}" for step in ("batch", "head", "row", "column"))
 SIZES = (
     *("batch", "heads", "groups", "queries", "places", "causal"),
     *(f"{name}_{step}" for name in "qkv" for step in ("batch", "head", "row")),
@@ -220,23 +220,10 @@ class GradientKernel:
         }
         return IMPORTS + TEXT.format(**parts)
 
-    def fragments(self, name: str, row: str, place: str) -> Iterator[str]:
-        """Rows as first factors, from global memory."""
-        for k in range(self.dim // 16):
-            words = [
-                f"tensor_cores.load_word({name}, {place} + {8 * half} * {row} + {16 * k + 8 * right})"
-                f" if {'high' if half else 'low'} else int32(0)"
-                for right in (0, 1)
-                for half in (0, 1)
-            ]
-            for n, word in enumerate(words):
-                yield f"f{n} = {word}"
-            yield f"{name}{k} = (f0, f1, f2, f3)"
-
     def held(self) -> Iterator[str]:
         """What stays in registers: a block's rows; for queries, their deltas, and logarithms, in base 2."""
-        yield from self.fragments("x", "x_row", "x_start")
-        yield from self.fragments("y", "y_row", "y_start")
+        yield from first_factors(self.dim, "x", "x_start", "x_row", "x")
+        yield from first_factors(self.dim, "y", "y_start", "y_row", "y")
         if self.masked:  # lines that aren't there see nothing, and nobody sees them
             name, none = ("least", "0x7FFFFFFF") if self.of_keys else ("limit", "-1")
             yield f"{name}, {name}8 = {name} if low else int32({none}), {name}8 if high else int32({none})"
