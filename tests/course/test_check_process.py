@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+import minitorch_compile
 from minitorch_compile.course import check, passed
 from minitorch_compile.course.checking.check_process import judge
 from minitorch_compile.course.checking.check_worker import CHECKS, attempt, learners_call
@@ -176,3 +179,21 @@ def test_a_script_is_judged_up_to_the_line_that_checks(tmp_path):
     script.write_text(f'{imports}\n{RIGHT}\ncheck("01.1")\ncontiguous_strides = None\n')
     shown = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True, timeout=600).stdout
     assert "4 of 4 points" in shown
+
+
+def test_a_file_beside_the_notebook_is_no_part_of_the_judge(tmp_path):
+    (tmp_path / "authoring.py").write_text("raise SystemExit('the learner is asked')")
+    program = """
+from minitorch_compile.course.checking.check_process import judge
+from minitorch_compile.course.checking.lessons import find_exercise
+print(judge(find_exercise("01.1"), ["def contiguous_strides(sizes):\\n    BODY"]).points)
+"""
+    root = str(Path(minitorch_compile.__file__).parents[1])
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", program.replace("BODY", RIGHT_BODY)],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": root},
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.split() == [str(STRIDES.points)], done.stderr

@@ -145,7 +145,7 @@ def _start(arguments: list[str], environment: dict[str, str], job: IO[bytes], pr
     if ON_LINUX:
         return warm.start(arguments, token, job, printed, {k: v for k, v in environment.items() if k != TOKEN})
     return subprocess.Popen(
-        [*KEEPER, sys.executable, "-c", WORKER, *arguments],
+        [*KEEPER, sys.executable, "-P", "-c", WORKER, *arguments],
         stdin=job,
         stdout=subprocess.PIPE,
         stderr=printed,

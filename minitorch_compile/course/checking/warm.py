@@ -32,7 +32,7 @@ class Warm:
         with there:
             try:
                 self.process = subprocess.Popen(
-                    [sys.executable, "-c", PROGRAM],
+                    [sys.executable, "-P", "-c", PROGRAM],  # a file beside the notebook is none of ours
                     stdin=there.fileno(),
                     stdout=subprocess.DEVNULL,
                     env=environment,
