@@ -16,6 +16,7 @@ from typing import Any
 
 from minitorch_compile.autograd.derivative_table import sum_to
 from minitorch_compile.autograd.edges import gradient_edge
+from minitorch_compile.autograd.inplace import become_result, refuse_leaf
 from minitorch_compile.autograd.node import FREED, NO_EDGE, Grad, Layout, Node, modified_inplace
 from minitorch_compile.autograd.op_node import twin
 from minitorch_compile.autograd.saved_tensors_hooks import Pack, Packed, Unpack
@@ -48,6 +49,7 @@ class FunctionNode(Node):
         self._materialize = True
         self._for_forward: tuple[Any, ...] = ()
         self._is_moving = False
+        self._maker: Node | None = None  # during backward: who made what the result is now, if that isn't this node
 
     # ------------------------------------------------------------------------------------ what forward may ask for
 
@@ -72,12 +74,7 @@ class FunctionNode(Node):
     def mark_dirty(self, *inputs: Any) -> None:
         """These inputs were modified in place, and are outputs."""
         for x in inputs:
-            if x.base is not None:
-                raise NotImplementedError(
-                    "mark_dirty: writing into a view is not supported here; write into a clone() of it"
-                )
-            if x.requires_grad and x.grad_fn is None:
-                raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
+            refuse_leaf(self._name, x)
         self._dirty = {id(x) for x in inputs}
 
     def set_materialize_grads(self, value: bool) -> None:
@@ -88,26 +85,39 @@ class FunctionNode(Node):
 
     def attach(self, results: Sequence[Any], args: Sequence[Any]) -> tuple[Any, ...]:
         """What forward returned, as results of this node."""
-        inputs = {id(x) for x in args}
-        outputs = tuple(self._as_output(x, i, id(x) in inputs) for i, x in enumerate(results))
+        inputs = {id(x): i for i, x in enumerate(args)}
+        tensors = [x for x in results if isinstance(x, TensorBase)]
+        if len(tensors) > 1 and any(x.base is not None for x in tensors if id(x) in self._dirty):
+            raise RuntimeError(
+                "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot"
+                f" return more than one Tensor, but {self._name} returned {len(tensors)}; write into a clone() of it"
+            )
+        outputs = tuple(self._as_output(x, i, inputs.get(id(x))) for i, x in enumerate(results))
         self._outputs = tuple(Layout(x) if isinstance(x, TensorBase) else None for x in outputs)
         self._keep_saved(outputs)
         return outputs
 
-    def _as_output(self, x: Any, index: int, is_input: bool) -> Any:
-        if not isinstance(x, TensorBase) or x.dtype.category < FLOATING or id(x) in self._non_differentiable:
+    def _as_output(self, x: Any, index: int, position: int | None) -> Any:
+        """`position`: which argument it is, if it is one."""
+        if not self._differentiates(x):
             return x
-        if id(x) in self._dirty:
-            x.rewritten += 1
-        elif is_input:
+        if position is not None and id(x) in self._dirty:
+            become_result(x, self, index, position)
+            return x
+        if position is not None:
             x = ops.detach(x)  # an argument that is returned stays what it was; the result is another tensor
         x.requires_grad, x.grad_fn, x.output_index = True, self, index
         return x
 
+    def _differentiates(self, x: Any) -> bool:
+        """Whether a result gets this node's history."""
+        is_real = isinstance(x, TensorBase) and x.dtype.category >= FLOATING
+        return is_real and id(x) not in self._non_differentiable
+
     def _keep_saved(self, outputs: Sequence[Any]) -> None:
         """Notes the versions; a saved output is kept as a twin, which doesn't own this node in turn."""
         assert self._saved is not None
-        position = {id(x): i for i, x in enumerate(outputs) if isinstance(x, TensorBase) and x.grad_fn is self}
+        position = {id(x): i for i, x in enumerate(outputs) if self._differentiates(x)}
         self._saved_outputs = {i: position[id(x)] for i, x in enumerate(self._saved) if id(x) in position}
         self._versions = tuple(0 if x is None else x.storage.version for x in self._saved)
         self._saved = tuple(_twin(x) if i in self._saved_outputs else x for i, x in enumerate(self._saved))
@@ -173,7 +183,8 @@ class FunctionNode(Node):
 
     def _result(self, x: Any, index: int) -> Any:
         result = _twin(x)
-        result.requires_grad, result.grad_fn, result.output_index = True, self, self._saved_outputs[index]
+        result.requires_grad, result.grad_fn = True, self._maker or self
+        result.output_index = self._saved_outputs[index]
         return result
 
     @property
@@ -185,13 +196,18 @@ class FunctionNode(Node):
     def name(self) -> str:
         return self._name
 
-    def apply(self, grads: list[Grad], wanted: Sequence[bool]) -> Sequence[Grad]:
+    def apply(self, grads: list[Grad], wanted: Sequence[bool], maker: Node | None = None) -> Sequence[Grad]:
+        """`maker`: the node that made what the result is now, if that isn't this one."""
         if self._materialize:
             grads = [
                 ops.full(tuple(layout.sizes), 0, layout.dtype) if g is None and layout is not None else g
                 for g, layout in zip(grads, self._outputs, strict=True)
             ]
-        result = self._backward(self, *grads)
+        self._maker = maker
+        try:
+            result = self._backward(self, *grads)
+        finally:
+            self._maker = None
         return self._checked(list(result) if isinstance(result, (tuple, list)) else [result])
 
     def _checked(self, gradients: list[Any]) -> list[Grad]:

@@ -30,7 +30,7 @@ from minitorch_compile.autograd.derivative_table import DERIVATIVES, FOR_OTHERS,
 from minitorch_compile.autograd.edges import gradient_edge, on_outdated_view
 from minitorch_compile.autograd.hooks import retain_grad_at
 from minitorch_compile.autograd.node import Grad, Node
-from minitorch_compile.autograd.op_node import OpNode, node_class_of
+from minitorch_compile.autograd.op_node import node_class_of
 from minitorch_compile.autograd.view_info import ViewInfo, ViewReplay
 from minitorch_compile.autograd.watching import tell, watchers
 from minitorch_compile.tensor import ops
@@ -69,28 +69,38 @@ def record_inplace(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> An
     node.keep_output(target)
     if watchers:
         tell(node)
-    if target.base is None:
-        _rebase(target, node)
-    else:
-        _rebase(target.base, CopySlices(target.base, target, node))
-        renew(target)
+    become_result(target, node)
     return target
+
+
+def become_result(target: Any, node: Node, index: int = 0, position: int = 0) -> None:
+    """Gives a tensor that `node` wrote to its history: it is result `index` now, and was argument `position`."""
+    if target.base is None:
+        _rebase(target, node, index)
+    else:
+        _rebase(target.base, CopySlices(target.base, target, node, position))
+        renew(target)
 
 
 def _derivative(op: Any, target: Any) -> Derivative:
     """The derivative of an in-place op on `target`. RuntimeError for leaves, NotImplementedError if it has none."""
+    refuse_leaf(op.name, target)
+    if op.functional not in DERIVATIVES:
+        raise NotImplementedError(
+            f"{op.name}: '{op.functional.name}' has no derivative; call it under torch.no_grad(), or on x.detach()"
+        )
+    return DERIVATIVES[op.functional]
+
+
+def refuse_leaf(name: str, target: Any) -> None:
+    """RuntimeError if writing to `target` can't be recorded: a leaf, its view, or a view made under no_grad."""
     base = target.base
     if base is not None and target.untracked:
         raise RuntimeError(UNTRACKED_VIEW_WRITTEN)
     # A view of something without gradients may have been made a leaf itself: a write to it is refused, too.
     owner = target if base is None else base
     if owner.grad_fn is None and (target.requires_grad or owner.requires_grad):
-        raise RuntimeError(leaf_written(op.name, target))
-    if op.functional not in DERIVATIVES:
-        raise NotImplementedError(
-            f"{op.name}: '{op.functional.name}' has no derivative; call it under torch.no_grad(), or on x.detach()"
-        )
-    return DERIVATIVES[op.functional]
+        raise RuntimeError(leaf_written(name, target))
 
 
 def _old_value(target: Any) -> Any:
@@ -101,14 +111,14 @@ def _old_value(target: Any) -> Any:
     return copy
 
 
-def _rebase(x: Any, node: Node) -> None:
-    _give_history(x, node)
+def _rebase(x: Any, node: Node, index: int = 0) -> None:
+    _give_history(x, node, index)
     x.rewritten += 1
 
 
-def _give_history(x: Any, node: Node) -> None:
+def _give_history(x: Any, node: Node, index: int = 0) -> None:
     old = x.grad_fn
-    x.requires_grad, x.grad_fn, x.output_index = True, node, 0
+    x.requires_grad, x.grad_fn, x.output_index = True, node, index
     if x.retains_grad:
         retain_grad_at(x, old)
 
@@ -134,22 +144,25 @@ def renew(view: Any) -> None:
 
 
 class CopySlices(Node):
-    """The base of a view, after `inner` changed the window that the view shows."""
+    """The base of a view, after `inner`, whose argument at `position` it was, changed the window that it shows."""
 
-    __slots__ = ("inner", "info")
+    __slots__ = ("info", "inner", "position")
 
-    def __init__(self, base: Any, view: Any, inner: OpNode) -> None:
-        super().__init__((gradient_edge(base), *inner.next_functions[1:]))
+    def __init__(self, base: Any, view: Any, inner: Any, position: int = 0) -> None:
+        edges = list(inner.next_functions)
+        edges[position] = gradient_edge(base)
+        super().__init__(tuple(edges))
         self.info = ViewInfo(base, view)
-        self.inner = inner
+        self.inner, self.position = inner, position
 
     def apply(self, grads: list[Grad], wanted: Sequence[bool]) -> Sequence[Grad]:
         flat = self.info.flat(grads[0])
         view = ViewReplay((self, 0), self.info)  # of the base as this node leaves it
-        by_old, *others = self.inner.apply([self.info.shown(flat)], wanted, maker=view)
-        if not wanted[0]:
-            return [None, *others]
-        return [self.info.base_of(self.info.replaced(flat, by_old)), *others]
+        found: list[Grad] = list(self.inner.apply([self.info.shown(flat)], wanted, maker=view))
+        by_old, found[self.position] = found[self.position], None
+        if wanted[self.position]:
+            found[self.position] = self.info.base_of(self.info.replaced(flat, by_old))
+        return found
 
     def release(self) -> None:
         self.inner.release()

@@ -18,18 +18,19 @@ Source: torch/_higher_order_ops/cond.py and while_loop.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
+from minitorch_compile.autograd.function import Function
 from minitorch_compile.func.batch_tensor import levels_of
 from minitorch_compile.pytree import tree_flatten, tree_map, tree_unflatten
 from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.dispatch.dispatch import stacks
 from minitorch_compile.tensor.numerics.dtype import bool_
 
-Function = Callable[..., Any]
+Branch = Callable[..., Any]
 
 
-def cond(pred: Any, true_fn: Function, false_fn: Function, operands: Any = ()) -> Any:
+def cond(pred: Any, true_fn: Branch, false_fn: Branch, operands: Any = ()) -> Any:
     """`true_fn(*operands)` if `pred`, else `false_fn(*operands)`; one operation in a compiled function.
 
     pred: a number or bool, or a tensor with one element.
@@ -65,14 +66,34 @@ def _all_are(kind: Any, values: Any) -> bool:
     return all(isinstance(leaf, kind) for leaf in tree_flatten(values)[0])
 
 
-def cond_op(pred: Any, true_fn: Function, false_fn: Function, operands: Sequence[Any] = ()) -> Any:
+def cond_op(pred: Any, true_fn: Branch, false_fn: Branch, operands: Sequence[Any] = ()) -> Any:
     """The operation itself, without checks: `torch.ops.higher_order.cond`."""
     if isinstance(pred, Tensor) and levels_of(pred):
         return _each_its_own(pred, true_fn(*operands), false_fn(*operands))
     if isinstance(pred, Tensor) and pred.is_fake:
         _refuse_recording("cond")
         return true_fn(*operands)  # both look alike
-    return true_fn(*operands) if pred else false_fn(*operands)
+    chosen = true_fn if pred else false_fn
+    return chosen(*_with_gradients(operands))
+
+
+class _Operands(Function):
+    """What either branch may read, as results of one node: the gradient of what the chosen one ignores is zero."""
+
+    @staticmethod
+    def forward(ctx: Any, *tensors: Tensor) -> tuple[Tensor, ...]:
+        return tensors
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> tuple[Any, ...]:
+        return grads
+
+
+def _with_gradients(operands: Sequence[Any]) -> Sequence[Any]:
+    leaves, spec = tree_flatten(operands)
+    if stacks.transforms or not any(isinstance(x, Tensor) and x.requires_grad for x in leaves):
+        return operands
+    return cast("Sequence[Any]", tree_unflatten(_Operands.apply(*leaves), spec))
 
 
 def _each_its_own(pred: Tensor, chosen: Any, other: Any) -> Any:
@@ -85,7 +106,7 @@ def _each_its_own(pred: Tensor, chosen: Any, other: Any) -> Any:
     return tree_unflatten([ops.where(single, x, y) for x, y in zip(chosen_leaves, other_leaves)], spec)
 
 
-def while_loop(cond_fn: Function, body_fn: Function, carried_inputs: Any) -> Any:
+def while_loop(cond_fn: Branch, body_fn: Branch, carried_inputs: Any) -> Any:
     """`carried = body_fn(*carried)` while `cond_fn(*carried)`, beginning with `carried_inputs`: the last of them.
 
     carried_inputs: a tuple or list of tensors and ints, which may be nested.
@@ -104,7 +125,7 @@ def while_loop(cond_fn: Function, body_fn: Function, carried_inputs: Any) -> Any
 
 
 def while_loop_op(
-    cond_fn: Function, body_fn: Function, carried_inputs: tuple[Any, ...], additional_inputs: tuple[Any, ...] = ()
+    cond_fn: Branch, body_fn: Branch, carried_inputs: tuple[Any, ...], additional_inputs: tuple[Any, ...] = ()
 ) -> Any:
     """The operation itself: `torch.ops.higher_order.while_loop`. Both functions get `additional_inputs`, too."""
     carried: Any = carried_inputs

@@ -5,6 +5,7 @@ import weakref
 
 import pytest
 
+import minitorch_compile as torch
 from minitorch_compile import is_grad_enabled, ones, tensor
 from minitorch_compile.autograd import Function, grad, gradcheck, gradgradcheck
 from minitorch_compile.autograd.function import once_differentiable
@@ -172,6 +173,60 @@ def test_an_argument_that_is_changed_in_place():
     assert x.grad.tolist() == [2]
     with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
         Double.apply(leaf(1.0))
+
+
+class ExpInPlace(Function):
+    @staticmethod
+    def forward(ctx, scale, x):
+        """exp(x) * scale, written to x."""
+        x.exp_().mul_(scale)
+        ctx.mark_dirty(x)
+        ctx.save_for_backward(scale, x)
+        return x
+
+    @staticmethod
+    def backward(ctx, upper):
+        scale, y = ctx.saved_tensors
+        return (upper * y / scale).sum(), upper * y
+
+
+def test_a_view_that_is_changed_in_place():
+    x, scale = torch.arange(4.0, requires_grad=True), tensor(2.0, requires_grad=True)
+    base = x * 1
+    window, overlapping = base[1:3], base[2:]
+    assert ExpInPlace.apply(scale, window) is window
+    assert type(base.grad_fn).__name__ == "CopySlices"
+    loss = (base * torch.arange(4.0)).sum() + overlapping.sum()
+    (first, by_scale) = torch.autograd.grad(loss, (x, scale), create_graph=True)
+    e = torch.arange(4.0).exp()
+    assert torch.allclose(first, torch.stack([0 * e[0], 2 * e[1], 6 * e[2], torch.tensor(4.0)]))
+    assert torch.allclose(by_scale, e[1] + 3 * e[2])
+    (second,) = torch.autograd.grad(first.sum(), x)
+    assert torch.allclose(second, torch.stack([0 * e[0], 2 * e[1], 6 * e[2], 0 * e[3]]))
+
+
+def test_a_view_of_what_needs_no_gradients_takes_them_on():
+    base, scale = torch.zeros(3), tensor(2.0, requires_grad=True)
+    ExpInPlace.apply(scale, base.view(3, 1)[1:])
+    base.sum().backward()
+    assert scale.grad.item() == 2
+
+
+def test_views_that_a_function_must_not_change():
+    class Two(ExpInPlace):
+        @staticmethod
+        def forward(ctx, scale, x):
+            return ExpInPlace.forward(ctx, scale, x), x + 1
+
+    with pytest.raises(RuntimeError, match="cannot return more than one Tensor"):
+        Two.apply(leaf(1.0), torch.ones(2)[:1])
+    with pytest.raises(RuntimeError, match="a view of a leaf Variable that requires grad"):
+        ExpInPlace.apply(leaf(1.0), torch.ones(2, requires_grad=True)[:1])
+    base = torch.ones(2, requires_grad=True) * 1
+    with torch.no_grad():
+        untracked = base[:1]
+    with pytest.raises(RuntimeError, match="A view was created in no_grad mode"):
+        ExpInPlace.apply(leaf(1.0), untracked)
 
 
 def test_saved_tensors_are_checked_for_changes():

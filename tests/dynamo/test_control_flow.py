@@ -163,3 +163,10 @@ def is_positive(n, *others):
 def test_what_no_graph_can_hold_breaks_it(program, message):
     with pytest.raises(torch._dynamo.exc.Unsupported, match=message):
         torch.compile(program, backend="eager", fullgraph=True)(torch.ones(1))
+
+
+def test_the_gradient_of_what_the_chosen_branch_ignores_is_zero():
+    a, b = (torch.ones(2, requires_grad=True) for _ in range(2))
+    torch.cond(torch.tensor(True), lambda a, b: a * 2, lambda a, b: b * 3, (a, b)).sum().backward()
+    assert a.grad.tolist() == [2, 2]
+    assert b.grad.tolist() == [0, 0]
