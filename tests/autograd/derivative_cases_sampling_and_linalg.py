@@ -59,7 +59,7 @@ def linear_algebra_cases() -> list[Case]:
         ("linalg_matrix_exp", ops.linalg_matrix_exp, [generic(2, 2, 2)]),
         ("_linalg_cholesky", lambda x: ops._linalg_cholesky(definite(x), False), [square]),
         ("_linalg_cholesky", lambda x: ops._linalg_cholesky(definite(x), True), [square]),
-        ("_linalg_lu_factor", lambda x: ops._linalg_lu_factor(x)[0], [square]),
+        *(("_linalg_lu_factor", lambda x: ops._linalg_lu_factor(x)[0], [m]) for m in (square, tall, wide)),
         ("_linalg_eigh", lambda x: ops._linalg_eigh(symmetric(x), False)[0], [square]),
         ("_linalg_eigh", lambda x: ops.abs(ops._linalg_eigh(symmetric(x), True)[1]), [square]),
     ]

@@ -25,6 +25,7 @@ from minitorch_compile.autograd.derivative_table import (
 from minitorch_compile.tensor import Tensor, is_grad_enabled, ops
 from minitorch_compile.tensor.dispatch.dispatch import stacks
 from minitorch_compile.tensor.ops.adjoint import adjoint
+from minitorch_compile.tensor.ops.factorizations import unpacked_factors
 
 not_differentiable(ops._permutation_of_pivots, ops._failing_minor, because="whole numbers")
 
@@ -256,18 +257,19 @@ def _(G: Tensor, out: Unused, LD: Unused, pivots: Unused, B: Unused, hermitian: 
 
 @derivative(ops._linalg_lu_factor)
 def _(G: tuple[Tensor, None], out: tuple[Tensor, Tensor], A: Layout) -> Gradients:
-    """P L^-H (strictly lower part of L^H gL + upper part of gU U^H) U^-H."""
-    if A.sizes[-2] != A.sizes[-1]:
-        raise NotImplementedError(
-            f"linalg.lu: the derivative is implemented for square matrices, got sizes {list(A.sizes)}; use linalg.qr"
-        )
-    factors, pivots = out
-    n = A.sizes[-1]
-    lower, upper = ops.tril(factors, -1) + _identity(factors), ops.triu(factors)
-    inner = ops.tril(adjoint(lower) @ ops.tril(G[0], -1), -1) + ops.triu(ops.triu(G[0]) @ adjoint(upper))
-    inner = ops._linalg_solve_triangular(adjoint(lower), inner, True, True)
+    """P L^-H (strictly lower part of L^H gL + upper part of gU U^H) U^-H, for the square that both factors have.
+
+    Of a tall matrix the lines of L below that square follow from it: their gradients gL' give gL' U^-H there, and take
+    L'^H gL' from the upper part. Of a wide one the columns of U beside it, likewise: L^-H gU', and gU' U'^H.
+    """
+    k = min(A.sizes[-2:])
+    permutation, L, U = unpacked_factors(*out)
+    lower, upper, by = L[..., :k, :], U[..., :, :k], G[0][..., :k, :k]
+    below, beside = G[0][..., k:, :k], G[0][..., :k, k:]
+    by_lower = adjoint(lower) @ ops.tril(by, -1) - beside @ adjoint(U[..., :, k:])
+    by_upper = ops.triu(by) @ adjoint(upper) - adjoint(L[..., k:, :]) @ below
+    inner = ops.cat([ops.tril(by_lower, -1) + ops.triu(by_upper), below], -2)
     inner = adjoint(ops._linalg_solve_triangular(upper, adjoint(inner), True, False))
-    order = ops._permutation_of_pivots(pivots, n)
-    rows = ops.arange(n)
-    permutation = ops.to_copy(ops.unsqueeze(order, -2) == ops.unsqueeze(rows, -1), inner.dtype)
-    return permutation @ inner
+    top = ops.cat([inner[..., :k, :], beside], -1)
+    top = ops._linalg_solve_triangular(adjoint(lower), top, True, True)
+    return permutation @ (ops.cat([top, inner[..., k:, :]], -2) if A.sizes[-2] > k else top)
