@@ -162,7 +162,7 @@ def norm(
     """The vector norm if `dim` is an int or it has one dimension, the matrix norm if `dim` has two or it is a matrix."""
 
 def pinv(A: Tensor, *, atol: Any = None, rtol: Any = None, hermitian: _bool = False, out: Any = None) -> Any:
-    """The Moore-Penrose inverse; singular values below rtol times the largest count as 0."""
+    """The Moore-Penrose inverse of each matrix (..., m, n): (..., n, m)."""
 
 def qr(A: Tensor, mode: str = 'reduced', *, out: Any = None) -> Any:
     """A = Q R with orthonormal columns Q and upper triangular R."""

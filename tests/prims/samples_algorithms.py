@@ -52,6 +52,7 @@ def _() -> Iterator[Call]:
 def _() -> Iterator[Call]:
     matrices = (sample(4, 3), sample(2, 3, 4), tensor([[1.0, 2.0], [2.0, 4.0]]), sample(0, 3))
     yield from product(matrices, (None, 0.1))
+    yield from product(matrices, (0.0,), (0.6,))
 
 
 @row(ops._linalg_solve)

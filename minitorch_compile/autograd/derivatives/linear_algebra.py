@@ -82,7 +82,7 @@ def _(G: Tensor, X: Tensor, A: Tensor, B: Unused, upper: bool, unitriangular: bo
 
 
 @derivative(ops._linalg_pinv)
-def _(G: Tensor, P: Tensor, A: Tensor, rtol: float | None) -> Gradients:
+def _(G: Tensor, P: Tensor, A: Tensor, rtol: float | None, atol: float = 0.0) -> Gradients:
     """dP = -P dA P + P P^H dA^H (1 - A P) + (1 - P A) dA^H P^H P."""
     Ph, Gh = adjoint(P), adjoint(G)
     inner = Gh @ P @ Ph

@@ -82,7 +82,7 @@ def _(pivots: Tensor, rows: int) -> Tensor:
 
 
 @decomposes(ops._linalg_pinv)
-def _(a: Tensor, rtol: float | None) -> Tensor:
+def _(a: Tensor, rtol: float | None, atol: float = 0.0) -> Tensor:
     """V diag(1 / S) U^H, without the singular values that are next to nothing beside the largest."""
     if 0 in a.sizes:
         return prims.full((*a.sizes[:-2], a.sizes[-1], a.sizes[-2]), 0, a.dtype)
@@ -90,7 +90,7 @@ def _(a: Tensor, rtol: float | None) -> Tensor:
 
     u, s, vh = prims.svd(a, False)
     limit = max(a.sizes[-2:]) * finfo(a.dtype.to_real()).eps if rtol is None else rtol
-    counts = s > ops.amax(s, -1, True) * limit
+    counts = s > ops.clamp(ops.amax(s, -1, True) * limit, atol)
     inverse = ops.where(counts, ops.reciprocal(ops.where(counts, s, 1.0)), 0.0)
     return ops.matmul(_adjoint(vh) * ops.unsqueeze(inverse, -2), _adjoint(u))
 

@@ -115,14 +115,16 @@ def triangular_solve(
 
 @composite(torch=False)
 def linalg_pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None, atol: Any = None) -> Any:
-    """The Moore-Penrose inverse; singular values below rtol times the largest count as 0.
+    """The Moore-Penrose inverse of each matrix (..., m, n): (..., n, m).
 
-    NotImplementedError for atol.
+    rtol, atol: numbers, or tensors of one. Singular values up to rtol times the largest, or to atol, count as 0. rtol
+    is max(m, n) * eps unless one of them is given. rcond: an older name of rtol. hermitian: `A` is its own adjoint,
+    which the result doesn't need to be told.
     """
-    if atol is not None:
-        raise NotImplementedError("linalg.pinv: atol isn't implemented; give rtol, relative to the largest value")
     limit = rcond if rtol is None else rtol
-    return _linalg_pinv(A, float(limit) if limit is not None else None)
+    if limit is None and atol is not None and float(atol) > 0:
+        limit = 0.0
+    return _linalg_pinv(A, None if limit is None else float(limit), 0.0 if atol is None else float(atol))
 
 
 @composite(methods=True)

@@ -159,14 +159,19 @@ def _solve_triangular_rule(A: TensorBase, B: TensorBase, upper: bool, unitriangu
 
 
 @kernel_op("linalg", torch=False, rows=True)
-def _linalg_pinv(A: Array, rtol: float | None) -> Array:
-    """The Moore-Penrose inverse; singular values below rtol times the largest count as 0."""
-    limit = max(A.shape[-2:], default=0) * np.finfo(A.dtype).eps if rtol is None else rtol
-    return np.linalg.pinv(A, rcond=limit) if A.size else np.zeros_like(np.swapaxes(A, -2, -1))
+def _linalg_pinv(A: Array, rtol: float | None, atol: float = 0.0) -> Array:
+    """The Moore-Penrose inverse; singular values up to atol, or to rtol times the largest, count as 0."""
+    if not A.size:
+        return np.zeros_like(np.swapaxes(A, -2, -1))
+    u, s, vh = np.linalg.svd(A.conj(), full_matrices=False)
+    relative = max(A.shape[-2:]) * np.finfo(A.dtype).eps if rtol is None else rtol
+    counts = s > np.maximum(relative * s[..., :1], atol)
+    inverse = np.divide(1, s, where=counts, out=np.zeros_like(s))
+    return np.asarray(np.swapaxes(vh, -2, -1) @ (inverse[..., np.newaxis] * np.swapaxes(u, -2, -1)))
 
 
 @_linalg_pinv.shape_rule
-def _pinv_rule(A: TensorBase, rtol: float | None) -> TensorBase:
+def _pinv_rule(A: TensorBase, rtol: float | None, atol: float = 0.0) -> TensorBase:
     check_matrix("linalg.pinv", A)
     return empty_fake((*A.sizes[:-2], A.sizes[-1], A.sizes[-2]), None, A.dtype)
 
