@@ -14,6 +14,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
+
+from minitorch_compile.picture_files import Forms, png_of, save_form
 
 PALETTE = ("#a6cee3", "#fdbf6f", "#b2df8a", "#cab2d6", "#fb9a99", "#ffff99", "#8dd3c7", "#d9d9d9")
 LINES = ("#d1495b", "#2a8bc9", "#8e5bd0", "#c98a2a")
@@ -76,6 +79,11 @@ class Drawing:
             f'viewBox="0 0 {width} {height}" font-family="{FONT}">'
         )
         return "\n".join([head, element("title", self.text), arrow_heads(), *self.parts, "</svg>"])
+
+    def save(self, path: str | Path) -> Path:
+        """Write a file: .svg, .png or .txt, as its suffix says."""
+        forms: Forms = {".svg": self.svg, ".png": lambda: png_of(self.svg()), ".txt": lambda: self.text}
+        return save_form("Drawing.save", path, forms)
 
     def __repr__(self) -> str:
         return self.text

@@ -21,7 +21,7 @@ saves 1 tensors, 24 bytes, 24 of them arguments (without recomputation 24 bytes)
   x  f32[2, 3]  24 bytes, an argument
 
 `seen.partition.draw()` shows the same as a picture: both passes, and the cut between them. `seen.save("report.html")`
-writes everything to one page, on which a node can be followed through all stages.
+writes everything to one page, on which a node can be followed through all stages; a notebook shows it below the cell.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ from minitorch_compile.dynamo.explaining.explain import ExplainOutput, report
 from minitorch_compile.dynamo.guards.guards import Guard
 from minitorch_compile.dynamo.resuming.resume import shown_name
 from minitorch_compile.fx import GraphModule
+from minitorch_compile.picture_files import save_form
 from minitorch_compile.pytree import tree_leaves
 from minitorch_compile.source_place import source_place
 from minitorch_compile.tensor import Tensor
@@ -204,11 +205,13 @@ class Inspection:
         """
         from minitorch_compile.compiler.viewer.page import report_page
 
-        path = Path(path)
-        if path.suffix != ".html":
-            raise ValueError(f"Inspection.save: path must end in .html, but got {str(path)!r}.")
-        path.write_text(report_page(self), encoding="utf-8")
-        return path
+        return save_form("Inspection.save", path, {".html": lambda: report_page(self)})
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        """In a notebook: the page that `save` writes, below the cell."""
+        from minitorch_compile.compiler.viewer.in_notebook import notebook_html
+
+        return {"text/plain": repr(self), "text/html": notebook_html(self)}
 
     def __repr__(self) -> str:
         counts = f"{self.explanation.graph_count} graphs, {len(self.breaks)} breaks, {len(self.guards)} guards"

@@ -9,7 +9,7 @@ add     · + 1          x
 exp     exp            add
 output  output         exp
 
-`view.dot` is the DOT text, `view.svg()` the picture, `view.save("graph.svg")` writes either to a file.
+`view.dot` is the DOT text, `view.svg()` the picture; `view.save("graph.png")` writes a file.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from minitorch_compile.fx.dot import Drawing
 from minitorch_compile.fx.picture import finished
 from minitorch_compile.fx.printer import table
 from minitorch_compile.fx.render import HOW_TO_GET_PICTURES, render_svg
+from minitorch_compile.picture_files import Forms, png_of, save_form
 
 STYLE = "margin: 0.5em 0"
 
@@ -60,13 +61,10 @@ class GraphView:
         return table(("node", "label", "value", "reads"), rows)
 
     def save(self, path: str | Path) -> Path:
-        """Write a file; the suffix says what: .svg, .dot, .html or .txt."""
-        path = Path(path)
-        writers = {".svg": self.svg, ".dot": lambda: self.dot, ".html": self._html, ".txt": self.text}
-        if path.suffix not in writers:
-            raise ValueError(f"GraphView.save: path must end in {', '.join(writers)}, but got {str(path)!r}.")
-        path.write_text(writers[path.suffix](), encoding="utf-8")
-        return path
+        """Write a file; the suffix says what: .svg, .png, .dot, .html or .txt. RuntimeError for a picture that nothing
+        here draws."""
+        forms: Forms = {".svg": self.svg, ".png": lambda: png_of(self.svg()), ".dot": lambda: self.dot}
+        return save_form("GraphView.save", path, {**forms, ".html": self._html, ".txt": self.text})
 
     def _html(self) -> str:
         svg = self._svg_or_none()

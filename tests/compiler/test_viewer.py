@@ -1,5 +1,6 @@
 """The viewer's data: where every line of a kernel comes from, and what stands in which frame."""
 
+import html
 import json
 import re
 import shutil
@@ -158,6 +159,16 @@ def test_save_says_which_suffix_it_wants(tmp_path):
     assert seen.save(tmp_path / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
     with pytest.raises(ValueError, match=r"must end in \.html, but got .*report\.pdf"):
         seen.save(tmp_path / "report.pdf")
+
+
+def test_a_notebook_shows_the_page_in_a_frame_and_words_where_frames_are_taken_out():
+    bundle = torch.compiler.inspect(lambda x: x + 1, torch.ones(2))._repr_mimebundle_()
+    opening, page, words = re.fullmatch(
+        r'(<iframe [^>]*) srcdoc="([^"]*)">(.*)</iframe>', bundle["text/html"], re.DOTALL
+    ).groups()
+    assert 'sandbox="allow-scripts"' in opening and html.unescape(page).startswith("<!doctype html>")
+    assert "<p>Inspection(1 graphs, 0 breaks" in words and "captured graph" in words and "(x + 1,)" in words
+    assert bundle["text/plain"].startswith("Inspection(1 graphs")
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="wants node")

@@ -40,9 +40,9 @@ def test_each_svg_of_a_lesson_has_its_png_and_none_stands_in_html(path):
 
 def test_a_picture_that_is_the_same_keeps_its_png_whatever_draws_them(monkeypatch):
     first, second = lesson(SVG), lesson(SVG)
-    monkeypatch.setattr(pictures, "png_of", lambda svg: b"drawn by one version")
+    monkeypatch.setattr(pictures, "small_png", lambda svg: b"drawn by one version")
     pictures.store_pictures(first, None)
-    monkeypatch.setattr(pictures, "png_of", lambda svg: b"drawn by another version")
+    monkeypatch.setattr(pictures, "small_png", lambda svg: b"drawn by another version")
     pictures.store_pictures(second, first)
     assert nbformat.writes(first).replace(first.cells[0].id, "") == nbformat.writes(second).replace(
         second.cells[0].id, ""
@@ -63,7 +63,7 @@ def test_a_picture_is_as_wide_as_the_page_and_not_wider():
 def test_a_png_is_drawn_with_our_fonts_and_small(monkeypatch):
     pytest.importorskip("resvg_py")
     svg = SVG.replace("></svg>", '><text x="1" y="9" font-family="Helvetica" font-size="9">a</text></svg>')
-    png = pictures.png_of(svg)
+    png = pictures.small_png(svg)
     assert png[:4] == b"\x89PNG" and len(png) < 1000
 
 

@@ -13,6 +13,7 @@ from minitorch_compile.fx.dot import KINDS, Drawing, Kind
 from minitorch_compile.fx.draw import label_of, summarise
 from minitorch_compile.fx.kinds import kind_of
 from minitorch_compile.fx.symbolic_trace import call
+from minitorch_compile.picture_files import pixels_wide
 from minitorch_compile.tensor import ops
 
 needs_graphviz = pytest.mark.skipif(render.renderer_name() is None, reason="no Graphviz installed")
@@ -230,9 +231,17 @@ def test_save_writes_what_the_suffix_says(linear, tmp_path, suffix, start):
     assert path.read_text(encoding="utf-8").startswith(start)
 
 
+def test_a_png_is_twice_as_wide_as_the_picture(linear, tmp_path):
+    pytest.importorskip("resvg_py")
+    view = linear.draw()
+    png = view.save(tmp_path / "graph.png").read_bytes()
+    width = int.from_bytes(png[16:20], "big")  # where the format has it
+    assert png[:4] == b"\x89PNG" and abs(width - 2 * pixels_wide(view.svg())) <= 2
+
+
 def test_save_refuses_an_unknown_suffix(linear, tmp_path):
-    with pytest.raises(ValueError, match=r"path must end in .svg, .dot, .html, .txt, but got '.*graph.png'"):
-        linear.draw().save(tmp_path / "graph.png")
+    with pytest.raises(ValueError, match=r"path must end in .svg, .png, .dot, .html, .txt, but got '.*graph.pdf'"):
+        linear.draw().save(tmp_path / "graph.pdf")
 
 
 @needs_graphviz

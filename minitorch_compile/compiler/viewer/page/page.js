@@ -20,8 +20,11 @@ function make(tag, className, text) {
 
 class Pane {
   constructor(name, stage) {
-    this.element = $(name);
+    this.element = document.querySelector("main").appendChild($("pane").content.firstElementChild.cloneNode(true));
+    this.element.id = name;
+    this.element.setAttribute("aria-label", `${name} pane`);
     this.choice = this.element.querySelector("select");
+    this.choice.setAttribute("aria-label", `stage of the ${name} pane`);
     for (const each of STAGES) this.choice.append(new Option(each.title, each.key));
     this.views = new Map(); // a stage keeps its zoom and its open frames while another one is shown
     this.choice.addEventListener("change", () => this.choose(STAGES[this.choice.selectedIndex]));
@@ -201,6 +204,17 @@ function showLegend() {
   }
 }
 
+let wasSized = false;
+
+// The pictures fit anew; the first time the text goes to its first kernel.
+function sized() {
+  if (!document.querySelector("main").clientWidth) return;
+  for (const pane of PANES) pane.view.fit();
+  const kernel = PANES[1].stage.items.find((item) => item.kind === "heading");
+  if (kernel && !wasSized) PANES[1].view.reveal(kernel);
+  wasSized = true;
+}
+
 function begin() {
   document.documentElement.classList.add("scripted");
   fitFont();
@@ -209,9 +223,8 @@ function begin() {
   const other = STAGES.find((stage) => stage.key === "source") || STAGES[STAGES.length - 1];
   PANES.push(new Pane("left", graph));
   PANES.push(new Pane("right", other));
-  const kernel = PANES[1].stage.items.find((item) => item.kind === "heading");
-  if (kernel) PANES[1].view.reveal(kernel);
   mark();
+  new ResizeObserver(sized).observe(document.querySelector("main")); // it may have no size yet, in a notebook's frame
   $("search").addEventListener("input", (event) => find(event.target.value));
   $("search").addEventListener("keydown", (event) => {
     if (event.key === "Enter" && hits.length) {
@@ -225,8 +238,9 @@ function begin() {
     mark();
   });
   $("theme").addEventListener("click", () => {
-    const dark = getComputedStyle(document.documentElement).getPropertyValue("--is-dark").trim() === "1";
-    document.documentElement.dataset.theme = dark ? "light" : "dark";
+    const chosen = document.documentElement.dataset;
+    const isDark = chosen.theme ? chosen.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+    chosen.theme = isDark ? "light" : "dark";
   });
   $("back").addEventListener("click", () => go(-1));
   $("forward").addEventListener("click", () => go(1));
@@ -251,7 +265,6 @@ function begin() {
     for (const pane of PANES) pane.view.print(false);
   });
   document.addEventListener("mousemove", hover);
-  addEventListener("resize", () => PANES.forEach((pane) => pane.view.fit()));
 }
 
 begin();
