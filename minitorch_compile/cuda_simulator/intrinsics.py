@@ -171,6 +171,9 @@ def nanosleep(at: Site, nanoseconds: Value) -> Value:
 # ---------------------------------------------------------------------------------------------- within a warp
 
 
+PASSED_ON = (4, 8)  # bytes of what Numba's shuffles take
+
+
 def members_of_warp(at: Site, mask: Value, what: str) -> Mask:
     """The lanes that the masks of callers name; reports those of them that aren't here, and callers whose own mask
     doesn't name them. Parts of a warp may call with a mask each."""
@@ -190,8 +193,11 @@ def members_of_warp(at: Site, mask: Value, what: str) -> Mask:
 
 
 def shuffled(at: Site, mask: Value, value: Value, source: np.ndarray, what: str) -> Value:
-    """Each lane's value from the lane `source` of its warp."""
+    """Each lane's value from the lane `source` of its warp. TypeError for a value that no shuffle passes on."""
     block = at.block
+    values = block.vector(value)
+    if values.dtype.kind not in "fiu" or values.itemsize not in PASSED_ON:
+        raise TypeError(f"{what} passes on numbers of 4 and 8 bytes, not {values.dtype.name}\n    {at.place}")
     members = members_of_warp(at, mask, what)
     from_lane = np.arange(block.width) // WARP * WARP + source
     silent = np.flatnonzero(members & ~members[from_lane])
@@ -199,7 +205,7 @@ def shuffled(at: Site, mask: Value, value: Value, source: np.ndarray, what: str)
         lane = int(silent[0])
         message = f"{block.name_of(lane)} takes a value from lane {int(source[lane])} of its warp, which gives none"
         block.faults.report("inactive lane", f"{message} ({what})", at.place)
-    return block.vector(value)[from_lane]
+    return values[from_lane]
 
 
 @intrinsic("shfl_sync")

@@ -163,3 +163,10 @@ def test_views_begin_anywhere(name: str) -> None:
     """Where a vector may begin is asked of the address, in the simulator as on a GPU."""
     x = torch.randn(4, 259)
     torch.testing.assert_close(OPERATIONS[name](x.cuda()[1:, 1:]).cpu(), OPERATIONS[name](x[1:, 1:]))
+
+
+@pytest.mark.parametrize("kind", ("bool", "uint8", "int16"))
+def test_what_shuffles_pass_on_has_four_bytes_or_more(kind: str) -> None:
+    """The largest of a short row is found in shared memory, where its numbers are narrower."""
+    x = (torch.arange(499) % 7).to(getattr(torch, kind))
+    assert x.cuda().amax().item() == x.amax().item()

@@ -224,6 +224,8 @@ def test_shuffles():
     assert each(lambda i: cuda.shfl_down_sync(ALL, i, 3)) == [i + 3 if i < 29 else i for i in lanes]
     assert each(lambda i: cuda.shfl_xor_sync(ALL, i, 1)) == [i ^ 1 for i in lanes]
     assert each(lambda i: cuda.shfl_sync(ALL, i, 1), threads=64) == [1] * 32 + [33] * 32
+    with pytest.raises(TypeError, match="shfl_xor_sync passes on numbers of 4 and 8 bytes, not bool"):
+        each(lambda i: cuda.shfl_xor_sync(ALL, i > 3, 1))
 
 
 def test_votes():

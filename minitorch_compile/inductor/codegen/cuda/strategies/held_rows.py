@@ -99,7 +99,8 @@ class HeldRows:
         only_reduces = all(m.loop.is_reduction or not m.inner for m in group.members)
         part = part_of_warp(axis.size, width, only_reduces) if in_warp else 0
         if has_ends and (not inputs or 0 < part < 2 * (width - 1)):
-            width, has_ends, part = 1, False, part_of_warp(axis.size, 1, only_reduces)
+            width, has_ends = 1, False
+            part = part_of_warp(axis.size, width, only_reduces) if in_warp else 0
         found = shape_of(
             axis.size, width, sizes_of(inputs), sizes_of((buffer, None) for buffer in later), part, threads
         )
