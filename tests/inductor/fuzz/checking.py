@@ -19,7 +19,8 @@ def report(seed: int, backend: str, smallest: bool = True, device: str = "cpu") 
     for; a GPU is the simulated one where there is none."""
     if device == "cpu":
         return _report(grow(seed), backend, smallest)
-    with nullcontext() if torch.cuda.is_available() else using(FakeDriver()):
+    exact = torch.backends.cudnn.flags(enabled=True, allow_tf32=False)  # as exact as the CPU
+    with exact, nullcontext() if torch.cuda.is_available() else using(FakeDriver()):
         return _report(grow_for_device(seed), backend, smallest)
 
 
