@@ -36,6 +36,8 @@ def contents(torch: Any) -> dict[str, Any]:
     model(torch.ones(4, 3)).sum().backward()
     optimizer.step()
     base = counting(torch, 4, 5)
+    places = torch.tensor([[0, 1, 1], [2, 0, 0]])
+    coordinates = torch.sparse_coo_tensor(places, counting(torch, 3), (2, 3))
     return {
         "state_dict": state_dict,
         "checkpoint": {"epoch": 3, "optimizer": optimizer.state_dict(), "history": [0.5, (1, None)], "name": "best"},
@@ -50,6 +52,7 @@ def contents(torch: Any) -> dict[str, Any]:
         | {"bool": torch.tensor([True, False]), "size": torch.Size([2, 3]), "dtype": torch.float16, "empty": base[:0]},
         "code": {"weight": base, "surprise": Code()},
         "module": torch.nn.Linear(2, 2),
+        "sparse": {"coo": coordinates, "coalesced": coordinates.coalesce(), "csr": coordinates.to_sparse_csr()},
     }
 
 

@@ -264,6 +264,11 @@ _PARTED_KINDS = {row.type: kind for kind, row in PARTED.items()}
 _FILLED_KINDS = {row.type: kind for kind, row in FILLED.items()}
 
 
+def register_parted(kind: str, row: Parted) -> None:
+    """A kind of values whose type is of a floor above."""
+    PARTED[kind], _PARTED_KINDS[row.type] = row, kind
+
+
 def leaf_of(value: Any) -> tuple[str, Leaf] | None:
     """The kind of a value that holds no others, and its row; None for other values."""
     if isinstance(value, np.generic):

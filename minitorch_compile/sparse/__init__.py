@@ -13,7 +13,7 @@ import builtins
 from collections.abc import Sequence
 from typing import Any
 
-from minitorch_compile.sparse import methods, operations
+from minitorch_compile.sparse import methods, operations, saved
 from minitorch_compile.sparse.creation import sparse_coo_tensor, sparse_csr_tensor
 from minitorch_compile.sparse.legacy_types import DoubleTensor, FloatTensor, HalfTensor, LongTensor
 from minitorch_compile.tensor.ops.joining import stack

@@ -84,7 +84,8 @@ def sparse_csr_tensor(
     requires_grad: bool = False,
     check_invariants: bool | None = None,
 ) -> CsrTensor:
-    """A matrix row by row. RuntimeError where rows don't begin at 0, or end elsewhere than the entries do."""
+    """A matrix row by row. RuntimeError where rows don't begin at 0, run backwards, or end elsewhere than the entries do,
+    and for columns beyond the size."""
     rows, columns, values = _indices(crow_indices), _indices(col_indices), _values(values, dtype)
     if rows.ndim != 1 or columns.ndim != 1 or values.ndim != 1:
         raise RuntimeError("sparse_csr_tensor: crow_indices, col_indices and values must have one dimension each")
@@ -96,6 +97,15 @@ def sparse_csr_tensor(
         )
     if size is None:
         size = (rows.sizes[0] - 1, int(columns.array.max(initial=-1)) + 1)
+    if len(size) != 2:
+        raise RuntimeError(f"sparse_csr_tensor: size must be that of a matrix, got {list(size)}")
+    height, width = size
+    if rows.sizes[0] != height + 1 or np.any(np.diff(rows.array) < 0):
+        raise RuntimeError(
+            f"sparse_csr_tensor: crow_indices must be {height + 1} numbers that don't get smaller, for {height} rows"
+        )
+    if columns.array.size and (columns.array.min() < 0 or columns.array.max() >= width):
+        raise RuntimeError(f"sparse_csr_tensor: col_indices must be from 0 to {width - 1}, for {width} columns")
     made = CsrTensor(rows, columns, values, size)
     return made.requires_grad_() if requires_grad else made
 

@@ -189,12 +189,6 @@ class SparseTensor(Tensor):
     def __repr__(self) -> str:
         return calls.HANDLERS["repr"](self)
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        raise NotImplementedError(
-            "pickle, copy and save of sparse tensors are not offered; save indices(), values() and the size, or"
-            " to_dense()"
-        )
-
 
 class CooTensor(SparseTensor):
     """Coordinates: `indices` has a row for each sparse dimension, and a column for each entry."""

@@ -1,11 +1,18 @@
 """Sparse tensors: what they are made of, what they print, what can be done with them. Texts and errors are PyTorch
 2.13's; values are compared with those of dense tensors."""
 
+import copy
+import io
+import pickle
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import minitorch_compile as torch
+from minitorch_compile.sparse import saved
 
+WRITTEN = Path(__file__).resolve().parent.parent / "serialization" / "written_by_torch"
 INDICES, VALUES = [[0, 1, 1], [2, 0, 2]], [3.0, 4.0, 5.0]
 
 
@@ -184,7 +191,6 @@ def test_nobody_takes_the_values_for_the_memory(take):
 
 
 def test_copies_are_their_own():
-    import copy
 
     s = coo(requires_grad=True)
     other = copy.deepcopy(s)
@@ -249,3 +255,59 @@ def test_a_compiled_function_breaks_its_graph_and_goes_on():
 
     compiled = torch.compile(program)
     assert torch.equal(compiled(coo(), W), program(coo(), W))
+
+
+def assert_alike(made, s):
+    assert made.layout is s.layout
+    assert made.requires_grad == s.requires_grad
+    assert repr(made) == repr(s)
+
+
+@pytest.mark.parametrize("way", ["file", "pickle", "copy", "deepcopy"])
+def test_what_is_saved_and_copied_comes_back(way):
+    def again(value):
+        if way == "file":
+            file = io.BytesIO()
+            torch.save(value, file)
+            file.seek(0)
+            return torch.load(file)
+        return pickle.loads(pickle.dumps(value)) if way == "pickle" else getattr(copy, way)(value)
+
+    repeated = torch.sparse_coo_tensor([[0, 1, 1], [2, 0, 0]], [1.0, 2.0, 3.0], (2, 3), requires_grad=True)
+    empty = torch.sparse_coo_tensor((2, 3))
+    for s in (repeated, repeated.detach().coalesce(), repeated.detach().to_sparse_csr(), empty):
+        made = again(s)
+        assert_alike(made, s)
+        if s.layout is torch.sparse_coo:
+            assert made.is_coalesced() == s.is_coalesced()
+
+
+def test_what_pytorch_saved():
+    read = torch.load(WRITTEN / "sparse.pt")
+    dense = [[0.0, 0.0, 0.0], [3.0, 0.0, 0.0]]
+    assert all(s.to_dense().tolist() == dense for s in read.values())
+    assert [s.is_coalesced() for s in (read["coo"], read["coalesced"])] == [False, True]
+    assert read["csr"].layout is torch.sparse_csr
+
+
+PLACES = torch.tensor([[0, 1], [2, 0]])
+
+
+@pytest.mark.parametrize(
+    ("kind", "parts"),
+    [
+        (torch.sparse_coo, (PLACES, torch.ones(2), (2, 2), False)),
+        (torch.sparse_coo, (-PLACES, torch.ones(2), (2, 3), False)),
+        (torch.sparse_coo, (PLACES, torch.ones(3), (2, 3), False)),
+        (torch.sparse_coo, (PLACES.flip(1), torch.ones(2), (2, 3), True)),
+        (torch.sparse_coo, (PLACES, [1.0, 2.0], (2, 3), False)),
+        (torch.sparse_coo, (PLACES, torch.ones(2), (2, -3), False)),
+        (torch.sparse_csr, (torch.tensor([0, 2, 1]), torch.tensor([0]), torch.ones(1), (2, 3))),
+        (torch.sparse_csr, (torch.tensor([0, 1, 1]), torch.tensor([3]), torch.ones(1), (2, 3))),
+        (torch.sparse_csr, (torch.tensor([0, 1]), torch.tensor([1]), torch.ones(1), (2, 3))),
+        (torch.strided, ()),
+    ],
+)
+def test_damaged_parts_are_refused(kind, parts):
+    with pytest.raises(RuntimeError):
+        saved.rebuild(kind, parts)
