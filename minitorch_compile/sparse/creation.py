@@ -84,8 +84,8 @@ def sparse_csr_tensor(
     requires_grad: bool = False,
     check_invariants: bool | None = None,
 ) -> CsrTensor:
-    """A matrix row by row. RuntimeError where rows don't begin at 0, run backwards, or end elsewhere than the entries do,
-    and for columns beyond the size."""
+    """A matrix row by row. RuntimeError where rows don't begin at 0, run backwards, or end elsewhere than the entries
+    do, and for columns beyond the size."""
     rows, columns, values = _indices(crow_indices), _indices(col_indices), _values(values, dtype)
     if rows.ndim != 1 or columns.ndim != 1 or values.ndim != 1:
         raise RuntimeError("sparse_csr_tensor: crow_indices, col_indices and values must have one dimension each")

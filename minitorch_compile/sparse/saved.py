@@ -53,11 +53,11 @@ def made_of(kind: layout, parts: Sequence[Any]) -> SparseTensor:
     made: Any
     if kind is sparse_coo:
         is_coalesced = parts[3]
-        made = sparse_coo_tensor(*indices, values, sizes, is_coalesced=is_coalesced)
+        made = sparse_coo_tensor(indices[0], values, sizes, is_coalesced=is_coalesced)
         if is_coalesced and np.any(np.diff(made.flat_places) <= 0):
             raise refuse("a sparse tensor is said to be coalesced, but its places are not in order")
     else:
-        made = sparse_csr_tensor(*indices, values, sizes)
+        made = sparse_csr_tensor(indices[0], indices[1], values, sizes)
     wants_gradients = parts[-1] if len(parts) == count + 3 + (kind is sparse_coo) else False
     return made.requires_grad_() if check_differentiable(values.dtype, wants_gradients) else made
 

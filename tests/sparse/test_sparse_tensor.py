@@ -191,7 +191,6 @@ def test_nobody_takes_the_values_for_the_memory(take):
 
 
 def test_copies_are_their_own():
-
     s = coo(requires_grad=True)
     other = copy.deepcopy(s)
     with torch.no_grad():

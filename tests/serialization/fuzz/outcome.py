@@ -7,6 +7,7 @@ True
 
 from __future__ import annotations
 
+import math
 import traceback
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 from minitorch_compile.serialization.allowed_names import Global
 from minitorch_compile.serialization.unpickler import Arguments
 from minitorch_compile.tensor import Tensor
+from minitorch_compile.tensor.memory.memory_format import sparse_coo
 from tests.serialization.fuzz.readers import Reader
 
 
@@ -42,7 +44,7 @@ def unsound(value: Any) -> str | None:
         if isinstance(item, (Global, Arguments)):
             return f"{item!r:.100} is in what was read, and is no data"
         if isinstance(item, Tensor):
-            problem = outside(item)
+            problem = elsewhere(item) if item.is_sparse_layout else outside(item)
             if problem is not None:
                 return problem
         elif isinstance(item, dict):
@@ -52,6 +54,17 @@ def unsound(value: Any) -> str | None:
         if hasattr(item, "__dict__") and not isinstance(item, type):
             waiting += [part for part in vars(item).values() if not isinstance(part, np.ndarray)]
     return None
+
+
+def elsewhere(s: Any) -> str | None:
+    """How the entries of a sparse tensor lie beyond its sizes; None if they don't."""
+    if math.prod(s.sizes) < 10**5:
+        s.to_dense()  # IndexError, if they don't
+    places = s._indices() if s.layout is sparse_coo else s.col_indices()
+    sizes = s.sizes[: s.sparse_dim()] if s.layout is sparse_coo else s.sizes[1:]
+    array = places.array.reshape(len(sizes), -1)
+    within = (array >= 0) & (array < np.array(sizes).reshape(-1, 1))
+    return None if within.all() else f"a sparse tensor of sizes {s.sizes} has entries at {array}"
 
 
 def outside(x: Tensor) -> str | None:
