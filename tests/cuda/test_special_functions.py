@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
+import numpy as np
 import pytest
 
 import minitorch_compile as torch
 from minitorch_compile.cuda.runtime import Runtime
+from minitorch_compile.cuda_simulator import cuda as simulated
+from minitorch_compile.cuda_simulator import simulate
+from minitorch_compile.inductor.codegen.cuda import device_functions
 from minitorch_compile.inductor.device_calls.device_kernels import DeviceKernels
 
 EDGES = [0.0, -0.0, 1.0, -1.0, -2.0, 0.5, -0.5, 1e-8, 1e4, float("inf"), -float("inf"), float("nan")]
@@ -24,6 +31,19 @@ def test_it_is_the_cpus(name: str, dtype: torch.dtype, gpus: Runtime) -> None:
     assert torch.allclose(here, there, rtol=tolerance, atol=tolerance, equal_nan=True)
     kernels = gpus.kernels
     assert isinstance(kernels, DeviceKernels) and not kernels.reasons
+
+
+def test_erf_for_two_bytes_keeps_the_digits_that_it_states() -> None:
+    def kernel(x: Any, out: Any) -> None:
+        out[simulated.grid(1)] = device_functions.near_erf(x[simulated.grid(1)])
+
+    x = np.concatenate([np.array(EDGES + [1e-30, 3e38, 0.02999, 17.0], np.float32), np.linspace(-7, 7, 2032)])
+    x, out = x.astype(np.float32), np.zeros(2048, np.float32)
+    simulate(kernel)[16, 128](x, out)
+    expected = np.array([math.erf(number) for number in x])
+    np.testing.assert_allclose(out, expected, rtol=0, atol=2**-20)
+    np.testing.assert_allclose(out, expected, rtol=2**-15, atol=0)
+    assert np.signbit(out[1])
 
 
 SERIES = ["i0", "i0e", "i1", "i1e", "modified_bessel_k0", "modified_bessel_k1", "scaled_modified_bessel_k0"] + [

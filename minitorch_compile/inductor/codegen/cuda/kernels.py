@@ -57,7 +57,7 @@ from minitorch_compile.tensor.numerics.dtype import bool_, dtype, float32
 
 THREADS = 256  # of a block, unless a launcher has others
 # What is near enough where results are rounded to two bytes (`single_instructions.py`).
-NEAR = {"exp": "device_functions.near_exp", "tanh": "device_functions.near_tanh"}
+NEAR = {name: f"device_functions.near_{name}" for name in ("exp", "tanh", "erf")}
 LONG = 1 << 31  # positions, from which on their numbers need more than 32 bits
 
 
