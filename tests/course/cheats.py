@@ -194,3 +194,39 @@ RAISES = {
         "import threading; threading.Thread(target=lambda: [os.write(f, b'{}\\n') for f in (4, 5, 6)]).start()"
     ),
 }
+
+KERNEL = """from minitorch_compile.cuda_simulator import cuda
+import math, numpy as np
+def decorator(f):
+    import inspect, linecache
+    {decorator}
+    return f
+@decorator
+def axpy(a, x, y, out):
+    i = cuda.grid(1)
+    {body}"""
+KERNEL_BODIES = {
+    "opens a file": "open('/etc/passwd')",
+    "takes builtins from a builtin": "print.__self__.exec('0')",
+    "takes a module from NumPy": "np.ctypeslib.ctypes.CDLL(None)",
+    "makes a function of elements": "np.frompyfunc(print, 1, 1)(i)",
+    "calls a method": "x.tofile('/tmp/cheat-of-a-kernel')",
+    "reads the judge's globals": "out[i] = math.__loader__.find_spec.__globals__['sys']",
+    "reads beyond its arrays": "out[i] = x[i + 4096]",
+}
+KERNEL_DECORATORS = {
+    "another text": "linecache.cache['cell 1'] = (1, None, ['def axpy(a, x, y, out):\\n', '    pass\\n'], '')",
+    "no text": "linecache.cache.clear()",
+    "a text that isn't Python": "linecache.cache['cell 1'] = (1, None, ['('], '')",
+    "names that are none": "inspect.getclosurevars = lambda f: {'globals': {'cuda': print}}",
+    "names that are another's": "inspect.getclosurevars = lambda g: f.__code__",
+    "says that it is a function": "f = type('F', (), {'__class__': type(f), '__call__': f, '__code__': f.__code__})()",
+    "defaults that are code": "f.__defaults__ = (print, exec)",
+    "a function behind it": "f.py_func = lambda a, x, y, out: exec('0')",
+    "itself behind it": "f.py_func = f",
+    "writes when it is made": "open('/tmp/cheat-of-a-kernel', 'w')",
+}
+KERNELS = {
+    **{name: KERNEL.format(decorator="pass", body=body) for name, body in KERNEL_BODIES.items()},
+    **{name: KERNEL.format(decorator=line, body="out[i] = 99") for name, line in KERNEL_DECORATORS.items()},
+}

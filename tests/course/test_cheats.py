@@ -18,6 +18,7 @@ from . import cheats
 from .notebooks import ROOT
 
 STRIDES = dataclasses.replace(find_exercise("01.1"), seconds=30.0)
+KERNEL = dataclasses.replace(find_exercise("19.2"), seconds=30.0)
 PREDICTION = dataclasses.replace(find_exercise("01.2"), seconds=30.0)
 STRIDES_TITLE = "def contiguous_strides(sizes):\n    "
 pytestmark = pytest.mark.slow
@@ -92,8 +93,14 @@ def test_what_it_raises_or_rebinds(name):
     assert result.points == 0 and "check itself failed" not in str(result), str(result)
 
 
+@pytest.mark.parametrize("name", cheats.KERNELS)
+def test_a_kernel_is_read_and_not_run(name):
+    result = judge(KERNEL, [cheats.KERNELS[name]])
+    assert result.points == 0 and "check itself failed" not in str(result), str(result)
+
+
 def test_there_are_ninety_and_more():
-    kinds = (cheats.ATTACKS, cheats.LOOKING, cheats.DESCRIPTORS, cheats.RAISES)
+    kinds = (cheats.ATTACKS, cheats.LOOKING, cheats.DESCRIPTORS, cheats.RAISES, cheats.KERNELS)
     assert sum(map(len, kinds)) + 4 * len(cheats.EQUALS) >= 90
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import operator
+import os
+import threading
 
 import pytest
 
@@ -36,6 +39,37 @@ def test_what_was_not_given_is_not_called(name):
 def test_what_could_make_anything_is_not_taken(name):
     """operator.call makes an attrgetter for `__self__.eval` of a function of the builtins', and so on."""
     assert answer_to({"ask": "op", "args": ["repr", {"g": name.split(".")}]}) == ""
+
+
+@pytest.fixture
+def judges_end():
+    """The judge's end of a conversation whose other end answers in a thread."""
+    (there, of_judge), (here, of_runner) = os.pipe(), os.pipe()
+    with os.fdopen(there, "rb") as asked, os.fdopen(of_runner, "wb") as answers:
+        other = threading.Thread(target=Link(asked, answers, trusted=True).serve)
+        other.start()
+        with os.fdopen(here, "rb") as reading, os.fdopen(of_judge, "wb") as writing:
+            link = Link(reading, writing, trusted=False)
+            yield link
+            link.writing.close()
+            other.join()
+
+
+IDENTICAL = ["text", "a", 2.5, 1j, b"bytes", range(2), slice(1, 2), frozenset({300}), (1, [2]), ValueError("said")]
+
+
+@pytest.mark.parametrize("value", IDENTICAL, ids=repr)
+def test_what_the_judge_gives_comes_back_as_itself(judges_end, value):
+    for _ in range(2):
+        assert judges_end.ask("call", operator.getitem, ([value], 0), {}) is value
+
+
+def test_what_stays_with_the_judge_may_be_given_again(judges_end):
+    """Its class had been told of, in words that were then not sent."""
+    kind = type("Stays", (), {"__module__": "authoring.nowhere", "method": answer_to})
+    method = type("Method", (), {"__module__": "authoring.nowhere", "m": pytest.raises})
+    values = [kind(), kind(), method(), method(), (each for each in ()), test_what_was_not_given_is_not_called.__code__]
+    assert all(judges_end.ask("call", operator.getitem, (values, at), {}) is each for at, each in enumerate(values))
 
 
 UNSAYABLE = {

@@ -58,7 +58,8 @@ def judge_job(mode: str, folder: str, most_megabytes: str, most_seconds: str) ->
 
     if apart is None:
         enter(room)
-        limit_resources(megabytes, seconds)
+    limit_resources(megabytes, seconds)  # the judge's, too: it computes with what the answer's process gives
+    if apart is None:
         for event in events(exercise, job):
             say(event)
         return

@@ -84,24 +84,35 @@ class Codec:
         kind = type(value)
         if kind is int and value.bit_length() > MOST_BITS:
             return {"i": hex(value)}
+        if kind is str:
+            return self._encode_text(value)
         if kind in ATOMS:
             return value
         if kind in (Far, FarCallable):
             return {"#": value._number}
         if (number := self.numbers.get(id(value))) is not None:
             return {"#": number}
-        if kind is float:
-            return {"f": value.hex(), "is": None if self.trusted else self.register(value)}
-        if kind is tuple:
-            told = [self.encode(each) for each in value]
-            return {"t": told, "is": None if self.trusted else self.register(value)}
+        if (told := self._encode_constant(value, kind)) is not None:
+            # What the judge gives keeps its identity, also where it can't change: tracers ask for it.
+            return told if self.trusted else told | {"id": self.register(value)}
         if kind in MUTABLE:
             if kind is dict and not self.trusted and (name := scope_of(value)) is not None:
                 return {"scope": self.register(value), "of": name}
             return self._new_container(value)
         return self._encode_other(value, kind)
 
-    def _encode_other(self, value: Any, kind: type) -> Any:
+    def _encode_text(self, value: str) -> Any:
+        """What the judge gives keeps its identity; what the learner's process makes has none."""
+        if (number := self.numbers.get(id(value))) is not None:
+            return {"#": number}
+        return value if self.trusted else {"u": value, "id": self.register(value)}
+
+    def _encode_constant(self, value: Any, kind: type) -> dict[str, Any] | None:
+        """What never changes, and is told whole; None for all else."""
+        if kind is float:
+            return {"f": value.hex()}
+        if kind is tuple:
+            return {"t": [self.encode(each) for each in value]}
         if kind is complex:
             return {"c": [value.real.hex(), value.imag.hex()]}
         if kind is bytes:
@@ -112,10 +123,13 @@ class Codec:
             return {"s": [self.encode(each) for each in (value.start, value.stop, value.step)]}
         if kind is range:
             return {"r": [value.start, value.stop, value.step]}
-        if value is ... or value is NotImplemented:
-            return {"1": "..." if value is ... else "NotImplemented"}
         if kind is Size:
             return {"z": list(value)}
+        return None
+
+    def _encode_other(self, value: Any, kind: type) -> Any:
+        if value is ... or value is NotImplemented:
+            return {"1": "..." if value is ... else "NotImplemented"}
         if isinstance(value, np.dtype) and value.kind in NUMPY_KINDS + "V" and value.names is None:
             return {"dt": value.name if value.kind == "V" else value.str}
         if isinstance(value, np.generic) and (value.dtype.kind in NUMPY_KINDS or value.dtype.isbuiltin == 2):
@@ -214,17 +228,17 @@ class Codec:
         kind, what = next(iter(data.items()))
         if kind == "#":
             return self.objects[what]
-        return getattr(self, DECODERS[kind])(what, data)
-
-    def _known_as(self, number: int | None, value: Any) -> Any:
-        """What the judge sends keeps its identity, also where it can't change: tracers ask for it."""
-        if self.trusted and number is not None:
+        value = getattr(self, DECODERS[kind])(what, data)
+        if self.trusted and (number := data.get("id")) is not None:
             self.register(value, number)
             self.borrowed.add(number)
         return value
 
     def _float(self, what: Any, data: Any) -> float:
-        return self._known_as(data.get("is"), float.fromhex(what))
+        return float.fromhex(what)
+
+    def _text(self, what: Any, data: Any) -> str:
+        return str(what)
 
     def _long(self, what: Any, data: Any) -> int:
         return int(what, 16)
@@ -233,7 +247,7 @@ class Codec:
         return complex(*map(float.fromhex, what))
 
     def _tuple(self, what: Any, data: Any) -> tuple[Any, ...]:
-        return self._known_as(data.get("is"), tuple(self.decode(each) for each in what) or ())
+        return tuple(self.decode(each) for each in what)
 
     def _frozenset(self, what: Any, data: Any) -> frozenset[Any]:
         return frozenset(self.decode(each) for each in what)
@@ -392,7 +406,8 @@ class Codec:
 
     def forget(self, number: int) -> None:
         value = self.objects.pop(number)
-        del self.numbers[id(value)]
+        if self.numbers.get(id(value)) == number:  # of what Python has only one, such as b"", several may be known
+            del self.numbers[id(value)]
         self.seen.pop(number, None)
         self.borrowed.discard(number)
 
@@ -435,6 +450,7 @@ class Codec:
 
 DECODERS = {
     "i": "_long",
+    "u": "_text",
     "f": "_float",
     "c": "_complex",
     "t": "_tuple",

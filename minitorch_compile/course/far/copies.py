@@ -124,8 +124,8 @@ def _object(codec: Codec, value: Any) -> dict[str, Any] | None:
     plain = kind.__reduce_ex__ is REDUCE[0] and kind.__reduce__ is REDUCE[1]
     if type(kind) is not type or not plain or copyreg.dispatch_table.get(kind) or not _simple(kind):
         return _reduced(codec, value)
-    told = codec.encode(kind)
-    if "far" in told:
+    told = _told_unless_far(codec, kind)
+    if told is None:
         return None
     number = codec.register(value)
     data = {"object": number, "of": told, "has": codec.contents(value) if hasattr(value, "__dict__") else []}
@@ -134,8 +134,23 @@ def _object(codec: Codec, value: Any) -> dict[str, Any] | None:
     return data
 
 
+def _told_unless_far(codec: Codec, value: Any) -> Any:
+    """How a value is told; None, and nothing has been told, if the other process would not get a copy of it."""
+    before = codec.state()
+    told = codec.encode(value)
+    if "far" in told:
+        codec.restore(before)
+        return None
+    return told
+
+
+OF_PYTHON = 1 << 9  # Py_TPFLAGS_HEAPTYPE: a class that a class statement has made
+
+
 def _simple(kind: Any) -> bool:
     """Whether its objects are made by object.__new__ and have nothing but a dictionary."""
+    if not kind.__flags__ & OF_PYTHON:  # frames and generators say so, too
+        return False
     own = getattr(kind, "__getstate__", None)
     slots = any(vars(base).get("__slots__") for base in kind.__mro__)
     return kind.__new__ is NEW and own in (None, getattr(object, "__getstate__", None)) and not slots
@@ -150,8 +165,8 @@ def _reduced(codec: Codec, value: Any) -> dict[str, Any] | None:
     if not isinstance(parts, tuple):
         return None
     make, args, state, items, pairs = (*parts, None, None, None)[:5]
-    made = codec.encode(make)
-    if "far" in made:
+    made = _told_unless_far(codec, make)
+    if made is None:
         return None
     number = codec.register(value)
     mirrored = isinstance(state, dict) and state is getattr(value, "__dict__", None)

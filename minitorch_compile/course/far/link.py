@@ -77,7 +77,8 @@ class Link:
         return b'%s,"unused":%s}\n' % (line[:-1], json.dumps(self.codec.unused()).encode())
 
     def _encoded_all(self, values: Iterable[Any]) -> list[Any]:
-        return [self.codec.encode(each) for each in values]
+        """The parts of a question; its own words, such as an attribute's name, need no identity."""
+        return [each if type(each) is str else self.codec.encode(each) for each in values]
 
     def _write(self, line: bytes) -> None:
         try:
