@@ -6,7 +6,7 @@
 Everything runs on this machine, without a network or an account.
 """
 
-from .checking.check import check, passed
+from .checking.check import check, expect_checks, passed
 from .grading.hints import hint
 from .grading.progress import progress
 from .mini.borrow import borrow
@@ -33,3 +33,4 @@ __all__ = [
 ]
 
 register()
+expect_checks()

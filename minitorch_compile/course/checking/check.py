@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..files.course_folder import work_folder_or_none
-from .check_process import judged
+from .check_process import judged, prepare
 from .exercise import Exercise
 from .lessons import find_exercise
 from .result import Result
@@ -36,6 +36,13 @@ def passed(number: str, cells: Sequence[str] | None = None) -> bool:
         print(f"{number} passes, but this cell does nothing yet: {why_not}")
         return False
     return result.passed
+
+
+def expect_checks() -> None:
+    """In a notebook whose running cell speaks of checks, the first one will find its process there."""
+    record = vars(sys.modules["__main__"]).get("In")
+    if isinstance(record, list) and record and "check" in str(record[-1]):
+        prepare()
 
 
 def _judged(exercise: Exercise, cells: Sequence[str], explain: bool = False) -> Result:

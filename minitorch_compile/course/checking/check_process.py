@@ -128,7 +128,7 @@ def _run(
     """
     token, nonce = secrets.token_hex(16), secrets.token_hex(16)
     limits = [str(exercise.megabytes), str(exercise.seconds)]
-    environment = {**without_wrong_values(), "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), TOKEN: token}
+    environment = _environment() | {TOKEN: token}
     with tempfile.TemporaryFile() as job:  # a file, since writing to a pipe waits for whoever doesn't read
         job.write(json.dumps(what | {"nonce": nonce}).encode())
         job.seek(0)
@@ -137,6 +137,16 @@ def _run(
         return _listen(keeper, exercise, seconds, nonce)
     finally:
         _end(keeper, token)
+
+
+def _environment() -> dict[str, str]:
+    return {**without_wrong_values(), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+
+
+def prepare() -> None:
+    """What a first check would wait for is begun, where there is such a thing (Linux)."""
+    if ON_LINUX:
+        warm.prepare(_environment())
 
 
 def _start(arguments: list[str], environment: dict[str, str], job: IO[bytes], printed: IO[bytes]) -> Keeper:

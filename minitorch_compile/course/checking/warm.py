@@ -1,12 +1,15 @@
 """One process that has imported everything, from which each check is forked: it answers in a fraction of a second.
 
 It has seen neither the checks nor any learner's code, and runs none itself. It ends with the process that started it.
+While nobody asks, it imports what only some checks need: the compiler, and Numba, with all that a first compilation
+loads.
 Linux only: elsewhere a fork of a process with native libraries can't be trusted, and each check is started anew.
 """
 
 from __future__ import annotations
 
 import atexit
+import importlib
 import json
 import os
 import select
@@ -15,10 +18,12 @@ import socket
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from typing import IO, NoReturn
 
 PROGRAM = f"from {__name__} import main; main()"
 MOST_BYTES = 2**16
+IDLE_SECONDS = 0.02
 _lock = threading.Lock()
 _running: list[Warm] = []
 
@@ -64,6 +69,7 @@ class Warm:
 
     def end(self) -> None:
         self.socket.close()
+        self.process.kill()  # it may be in the middle of an import
         self.process.wait()
 
 
@@ -103,15 +109,10 @@ class ForkedKeeper:
 
 def start(arguments: list[str], token: str, job: IO[bytes], printed: IO[bytes], env: dict[str, str]) -> ForkedKeeper:
     """Begins a check in a fork of the warm process, which is started if there is none with this environment."""
-    env = {name: value for name, value in env.items() if name != "PYTEST_CURRENT_TEST"}  # another for each test
     with _lock:
         for _ in range(2):
-            if _running and (_running[0].environment != env or _running[0].process.poll() is not None):
-                _running.pop().end()
-            if not _running:
-                _running.append(Warm(env))
             try:
-                return _running[0].start(arguments, token, job, printed)
+                return _process(env).start(arguments, token, job, printed)
             except ConnectionError:
                 _running.pop().end()
             except BaseException:  # a notebook's interrupt: its next answer would be to this request
@@ -119,6 +120,21 @@ def start(arguments: list[str], token: str, job: IO[bytes], printed: IO[bytes], 
                 _running.pop().end()
                 raise
     raise ConnectionError("the process from which checks are forked ends at once")
+
+
+def prepare(env: dict[str, str]) -> None:
+    """Starts the warm process, if there is none with this environment, and doesn't wait for it."""
+    with _lock:
+        _process(env)
+
+
+def _process(env: dict[str, str]) -> Warm:
+    env = {name: value for name, value in env.items() if name != "PYTEST_CURRENT_TEST"}  # another for each test
+    if _running and (_running[0].environment != env or _running[0].process.poll() is not None):
+        _running.pop().end()
+    if not _running:
+        _running.append(Warm(env))
+    return _running[0]
 
 
 @atexit.register
@@ -137,7 +153,11 @@ def main() -> None:
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the notebook's interrupt is not for it
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel buries the keepers
+    later = [*LATER]
     while True:
+        while later and not select.select([requests], [], [], IDLE_SECONDS)[0]:
+            with suppress(ImportError):  # which will be told where it is needed
+                later.pop(0)()
         try:
             request, given, _, _ = socket.recv_fds(requests, MOST_BYTES, 4)
         except ConnectionError:
@@ -151,6 +171,20 @@ def main() -> None:
         for each in given:
             os.close(each)
         requests.send(str(child).encode())
+
+
+def _compile_once() -> None:
+    """What Numba loads at its first compilation takes a second."""
+    numba = importlib.import_module("numba")
+    numba.njit("float32(float32)")(lambda x: x)
+
+
+LATER = (
+    lambda: importlib.import_module("numba"),
+    _compile_once,
+    lambda: importlib.import_module("minitorch_compile.inductor.targets"),
+    lambda: importlib.import_module("sklearn.datasets"),
+)
 
 
 def _become_keeper(request: dict[str, list[str]], given: list[int]) -> NoReturn:
