@@ -4,6 +4,7 @@ DOT could express some of this with HTML labels, but the Graphviz that pip can i
 plain picture is taken as an XML tree, and
 
 - the second line of each box, its detail, becomes smaller and fainter;
+- the names of frames move aside from arrows (`frame_names.py`);
 - a heading is added above it: the title, and a field for each kind of box in use.
 """
 
@@ -13,6 +14,7 @@ import xml.etree.ElementTree as ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 from minitorch_compile.fx.dot import FAINT_TEXT, LINE, TEXT, Drawing, Kind
+from minitorch_compile.fx.frame_names import move_names_aside
 
 SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 ElementTree.register_namespace("", SVG)
@@ -32,6 +34,7 @@ def finished(svg: str, drawing: Drawing) -> str:
     for text in root.iter(f"{{{SVG}}}text"):
         text.set("font-family", FONTS[text.get("font-family", "").startswith("Courier")])
     _fade_details(root, drawing)
+    move_names_aside(root, SVG)
     _add_heading(root, drawing)
     return ElementTree.tostring(root, encoding="unicode")
 

@@ -1,6 +1,7 @@
 """Drawings: the DOT text is compared word for word, pictures only for what every renderer must give."""
 
 import operator
+import re
 import sys
 import xml.etree.ElementTree as ElementTree
 from types import SimpleNamespace
@@ -242,6 +243,28 @@ def test_a_png_is_twice_as_wide_as_the_picture(linear, tmp_path):
 def test_save_refuses_an_unknown_suffix(linear, tmp_path):
     with pytest.raises(ValueError, match=r"path must end in .svg, .png, .dot, .html, .txt, but got '.*graph.pdf'"):
         linear.draw().save(tmp_path / "graph.pdf")
+
+
+@needs_graphviz
+@pytest.mark.parametrize("inputs", [1, 2, 3])
+def test_no_arrow_crosses_the_name_of_a_frame(inputs):
+    drawing = Drawing("schedule")
+    frame = drawing.cluster("kernel 0", "kernel")
+    frame.add_node("sum", "buf0 = sum(x * y)", "reduction")
+    for number in range(inputs):
+        drawing.add_node(f"x{number}", f"x{number}", "input")
+        drawing.add_edge(f"x{number}", "sum")
+    root = ElementTree.fromstring(drawing.view().svg())
+    name = next(text for text in root.iter(f"{SVG}text") if (text.text or "").startswith("kernel"))
+    x, y, width = float(name.get("x")), float(name.get("y")), 8 * 0.45 * float(name.get("font-size"))
+    edges = [group for group in root.iter(f"{SVG}g") if group.get("class") == "edge"]
+    for edge in edges:
+        numbers = re.findall(r"-?[\d.]+", edge.find(f"{SVG}path").get("d"))
+        (x0, y0), (x1, y1) = ((float(a), float(b)) for a, b in (numbers[:2], numbers[-2:]))
+        for height in (y - 7, y - 3, y):
+            at = x0 + (x1 - x0) * (height - y0) / (y1 - y0)  # these arrows are nearly straight
+            assert abs(at - x) > width / 2, (edge.findtext(f"{SVG}title"), at, x)
+    assert len(edges) == inputs
 
 
 @needs_graphviz
