@@ -133,14 +133,14 @@ MODES = ("plain", "default", "reduce-overhead")
 
 
 def measured(torch: Any, name: str, mode: str, whole: bool, given: Any) -> dict[str, Any]:
-    """The seconds of the first calls, milliseconds of a step, the loss after five steps and the most memory."""
+    """The seconds of the first calls, milliseconds of a step, the losses of the first steps and the most memory."""
     compiled = (lambda f: f) if mode == "plain" else lambda f: torch.compile(f, mode=mode)
     torch.cuda.reset_peak_memory_stats()
     step = PROGRAMS[name](torch, compiled, whole and mode != "plain", given.scale)
-    first = []
-    for _ in range(5):
+    first, losses = [], []
+    for _ in range(given.losses):
         start = time.perf_counter()
-        loss = step().item()
+        losses.append(step().item())
         first.append(round(time.perf_counter() - start, 3))
     rounds = []
     for _ in range(given.rounds):
@@ -153,7 +153,7 @@ def measured(torch: Any, name: str, mode: str, whole: bool, given: Any) -> dict[
     memory = torch.cuda.max_memory_allocated() / 2**30
     if given.profile:
         profiled(step, Path(given.profile) / f"{torch.__name__}_{name}_{mode}")
-    return {"ms": 1e3 * statistics.median(rounds), "first": first, "loss": loss, "GiB": memory}
+    return {"ms": 1e3 * statistics.median(rounds), "first": first[:5], "losses": losses, "GiB": memory}
 
 
 # ------------------------------------------------------------------------------------------ where the time goes
@@ -188,15 +188,21 @@ def profiled(step: Step, place: Path, steps: int = 3) -> None:
 
 
 def pair(given: Any) -> None:
-    """A process of each library with empty caches, then another of each."""
+    """A process of each library with empty caches, then another of each; at last how far their losses are apart."""
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, **{name: f"{folder}/{name}" for name in CACHES}}
         own = [*given.programs, f"--scale={given.scale}", f"--rounds={given.rounds}", f"--calls={given.calls}"]
-        own += [f"--modes={','.join(given.modes)}", *(["--whole"] if given.whole else [])]
+        own += [f"--modes={','.join(given.modes)}", *(["--whole"] if given.whole else []), f"--losses={given.losses}"]
+        files = {library: Path(folder, f"{library}.json") for library in ("minitorch_compile", "torch")}
         for turn in ("empty caches", "full caches"):
-            for library in ([], ["--torch"]):
-                print(f"--- {'PyTorch' if library else 'minitorch_compile'}, {turn}", flush=True)
-                subprocess.run([sys.executable, "-m", "benchmarks.cuda_steps", *own, *library], env=environment)
+            for library, file in files.items():
+                print(f"--- {library}, {turn}", flush=True)
+                last = [f"--save={file}", *(["--torch"] if library == "torch" else [])]
+                subprocess.run([sys.executable, "-m", "benchmarks.cuda_steps", *own, *last], env=environment)
+        ours, theirs = (json.loads(file.read_text()) for file in files.values())
+        for name in ours:
+            apart = [abs(a / b - 1) for a, b in zip(ours[name]["losses"], theirs[name]["losses"])]
+            print(f"{name}: {len(apart)} losses, at most {max(apart):.1e} of them apart")
 
 
 def main() -> None:
@@ -210,6 +216,8 @@ def main() -> None:
     parser.add_argument("--scale", type=float, default=1, help="any but 1: tiny models, to try the programs")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--calls", type=int, default=10)
+    parser.add_argument("--losses", type=int, default=20, help="how many steps are compared")
+    parser.add_argument("--save", type=Path, help="where everything is written")
     given = parser.parse_args()
     if given.pair:
         pair(given)
@@ -219,15 +227,18 @@ def main() -> None:
     print(f"{torch.cuda.get_device_name()}, {torch.__name__} {torch.__version__}")
     print(f"imported in {time.perf_counter() - began:.1f} s", flush=True)
     torch.backends.cuda.matmul.allow_tf32 = True
+    rows: dict[str, Any] = {}
     for name in given.programs:
         for mode in given.modes:
-            row = measured(torch, name, mode, given.whole or not given.torch, given)
+            row = rows[f"{name} {mode}"] = measured(torch, name, mode, given.whole or not given.torch, given)
             print(
-                f"{name:4} {mode:16} {row['ms']:9.3f} ms   loss {row['loss']:.5f}   {row['GiB']:5.2f} GiB   first calls"
-                f" {' '.join(map(str, row['first']))} s",
+                f"{name:4} {mode:16} {row['ms']:9.3f} ms   loss {row['losses'][-1]:.5f}   {row['GiB']:5.2f} GiB"
+                f"   first calls {' '.join(map(str, row['first']))} s",
                 flush=True,
             )
             importlib.import_module(f"{torch.__name__}.compiler").reset()
+    if given.save:
+        given.save.write_text(json.dumps(rows))
 
 
 if __name__ == "__main__":

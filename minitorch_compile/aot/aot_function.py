@@ -151,11 +151,11 @@ def _compile(
     if _log_graphs.is_on:
         _log_graphs(forward.print_readable(print_output=False))
     forward.meta[RESULTS_FOR_CALLER] = len(forward.graph.output_node().args[0])
-    if program.calls_backward:  # elsewhere an argument may also be saved for the backward pass
-        forward.meta[WRITTEN_BACK] = {position: m.input for position, m in enumerate(program.mutations)}
+    # Not so in a forward graph, whose arguments may also be saved for its backward pass.
+    forward.meta[WRITTEN_BACK] = {position: m.input for position, m in enumerate(program.mutations)}
     compiled = _with_versions(call_compiler(forward, fw_compiler), program)
     # A graph that is run as it is would be recorded.
-    return no_grad()(compiled) if differentiated and program.grad_mode else compiled
+    return _with_copies(no_grad()(compiled) if differentiated and program.grad_mode else compiled, program)
 
 
 def _rewritten(graph_module: GraphModule, decompose: Rewrite | None) -> GraphModule:
@@ -275,6 +275,26 @@ def _with_outputs(program: FunctionalProgram, compiled: CompiledGraph) -> Compil
         return spec.unflatten(make_all(known, arguments, results))
 
     return call
+
+
+def _with_copies(compiled: CompiledGraph, program: FunctionalProgram) -> CompiledGraph:
+    """A graph that may write to arguments itself, called with a copy of each where somebody has to be told of that."""
+    mutations, grad_mode = program.mutations, program.grad_mode
+    if not mutations:
+        return compiled
+
+    def call(*arguments: Any) -> Sequence[Any]:
+        recording = state.enabled or not grad_mode
+        told = [m.input for m in mutations if _is_told(m, arguments[m.input], recording)]
+        return compiled(*(ops.clone(x) if i in told else x for i, x in enumerate(arguments)) if told else arguments)
+
+    return call
+
+
+def _is_told(mutation: Mutation, argument: Any, recording: bool) -> bool:
+    """Whether others than the version counter have to know that an argument is overwritten."""
+    is_recorded = mutation.recorded and recording and (argument.requires_grad or argument.base is not None)
+    return bool(is_recorded or contexts or argument.storage.version < 0)
 
 
 def _write_back(mutation: Mutation, argument: Any, value: Any, recording: bool) -> None:

@@ -11,7 +11,6 @@ import numpy as np
 import minitorch_compile as torch
 from minitorch_compile.cuda_runtime.driver import StreamHandle
 from minitorch_compile.cuda_runtime.fake_driver import FakeDriver
-from minitorch_compile.inductor.device_calls.call_memory import written_at_once
 from minitorch_compile.inductor.device_calls.device_call import DeviceCall
 from minitorch_compile.inductor.device_calls.launch_row import LaunchRow
 from minitorch_compile.inductor.device_calls.launcher import SIZE, array_of
@@ -20,6 +19,7 @@ from minitorch_compile.inductor.ir.buffer import Buffer
 from minitorch_compile.inductor.ir.extern_call import ExternCall, whole
 from minitorch_compile.inductor.ir.loops import LoopGraph
 from minitorch_compile.inductor.schedule.scheduler import schedule
+from minitorch_compile.inductor.schedule.written_at_once import written_at_once
 
 FLOATS = np.dtype(np.float32)
 

@@ -11,6 +11,7 @@ it in place. And buffers whose lifetimes don't overlap may lie at the same offse
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from minitorch_compile import logs
@@ -57,14 +58,17 @@ def last_uses(schedule: Schedule) -> dict[Buffer, int]:
     return result | dict.fromkeys(schedule.graph.written_back, len(schedule.steps))
 
 
-def in_place(schedule: Schedule) -> list[dict[Buffer, Buffer]]:
-    """For each step, which of its outputs overwrite which of its inputs."""
+def in_place(schedule: Schedule, at_once: Shared = MappingProxyType({})) -> list[dict[Buffer, Buffer]]:
+    """For each step, which of its outputs overwrite which of its inputs, or of the graph's: those `at_once`."""
     last = last_uses(schedule)
-    return [_in_place_of(step, number, schedule, last) for number, step in enumerate(schedule.steps)]
+    return [
+        _in_place_of(step, number, schedule, last, at_once) | {b: at_once[b] for b in step.outputs if b in at_once}
+        for number, step in enumerate(schedule.steps)
+    ]
 
 
 def _in_place_of(
-    step: ScheduleStep, number: int, schedule: Schedule, last: Mapping[Buffer, int]
+    step: ScheduleStep, number: int, schedule: Schedule, last: Mapping[Buffer, int], at_once: Shared
 ) -> dict[Buffer, Buffer]:
     if isinstance(step, ExternCall) or not step.is_fusible:
         return {}
@@ -75,7 +79,7 @@ def _in_place_of(
     dying = [b for b in group.inputs if b in schedule.made and b not in results and last[b] == number]
     shared: dict[Buffer, Buffer] = {}
     for output in group.outputs:
-        if output in schedule.internal:
+        if output in schedule.internal or output in at_once:
             continue
         for source in dying:
             fits = source.dtype is output.dtype and source.length == output.length
@@ -133,7 +137,7 @@ def plan_memory(schedule: Schedule, shared: Sequence[Shared]) -> MemoryPlan:
     for number, step in enumerate(schedule.steps):
         for buffer in step.outputs:
             root = same[buffer]
-            if root in results or buffer in schedule.internal or buffer.length == 0:
+            if root in results or root.kind == "input" or buffer in schedule.internal or buffer.length == 0:
                 continue
             begin = lives[root].first if root in lives else number
             lives[root] = Life(root, begin, max(last.get(buffer, number), number), buffer.nbytes)
@@ -158,14 +162,14 @@ def place_scratch(sizes: Sequence[int]) -> tuple[list[int], int]:
 
 
 def _roots(schedule: Schedule, shared: Sequence[Shared]) -> dict[Buffer, Buffer]:
-    """For each buffer, the one that stands for all that share its memory: a graph output if one of them is."""
+    """For each buffer, the one that stands for all that share its memory: a graph output or input if one of them is."""
     results = {view.buffer for view in schedule.graph.outputs} - schedule.graph.written_back.keys()
     root: dict[Buffer, Buffer] = {}
     for step, pairs in zip(schedule.steps, shared):
         for buffer in step.outputs:
             root[buffer] = buffer
             if buffer in pairs:
-                before = root[pairs[buffer]]
+                before = root.get(pairs[buffer], pairs[buffer])
                 merged = buffer if buffer in results else before
                 root |= {b: merged for b, r in root.items() if r in (before, buffer)}
     return root

@@ -59,6 +59,7 @@ from minitorch_compile.inductor.schedule.group import Group
 from minitorch_compile.inductor.schedule.memory_plan import MemoryPlan, in_place, place_scratch, plan_memory
 from minitorch_compile.inductor.schedule.memory_report import MemoryReport
 from minitorch_compile.inductor.schedule.schedule import Schedule, ScheduleStep, call_of, reads_of
+from minitorch_compile.inductor.schedule.written_at_once import written_at_once
 from minitorch_compile.tensor.memory.strides import numel
 
 HEADER = '''\
@@ -132,14 +133,22 @@ class WrapperWriter:
         self.keeps_block = reuse_temporaries
         self.graph: LoopGraph = schedule.graph
         self.shared = in_place(schedule)
-        kernels = [
-            write_kernel(group, self.internal_to(step), shared, careful) if (group := group_of(step)) else None
-            for step, shared in zip(schedule.steps, self.shared)
-        ]
+        kernels = [self.kernel_of(step, shared) for step, shared in zip(schedule.steps, self.shared)]
+        if self.graph.written_back and not any(kernel and kernel.uses_status for kernel in kernels):  # no doubts
+            before, self.shared = self.shared, in_place(schedule, written_at_once(schedule))
+            kernels = [
+                kernel if shared == old else self.kernel_of(step, shared)
+                for step, kernel, shared, old in zip(schedule.steps, kernels, self.shared, before)
+            ]
         self.kernels = share_kernels(kernels) if len(kernels) > 1 else kernels
         self.plan = plan_memory(schedule, self.shared)
         self.functions: dict[str, str] = {}  # structure of a kernel -> its name in the file
         self.definitions: dict[str, None] = {}
+
+    def kernel_of(self, step: ScheduleStep, shared: Mapping[Buffer, Buffer]) -> KernelSource | None:
+        """The kernel of a step's loops, if it has some."""
+        group = group_of(step)
+        return write_kernel(group, self.internal_to(step), shared, self.careful) if group else None
 
     def internal_to(self, step: ScheduleStep) -> frozenset[Buffer]:
         """The buffers that the loops of a step need no memory for; an epilogue finds the result it reads in memory."""
@@ -198,7 +207,7 @@ class WrapperWriter:
             sum(b.nbytes for b in dict.fromkeys([*reads_of(step), *step.outputs]) if b not in self.schedule.internal)
             for step in self.schedule.steps
         ]
-        return moved + [2 * buffer.nbytes for buffer in self.graph.written_back]
+        return moved + [2 * buffer.nbytes for buffer, _ in self.copied()]
 
     def scratch_sizes(self, number: int) -> list[int]:
         """The bytes of each scratch array of a step."""
@@ -240,12 +249,17 @@ class WrapperWriter:
     def write_backs(self) -> list[str]:
         """The last steps: what belongs into arguments is copied there, unless a kernel has a doubt."""
         lines = []
-        for buffer, target in self.graph.written_back.items():
+        for buffer, target in self.copied():
             element, status = buffer.dtype.name, ', "status"' if self.uses_status else ""
             self.definitions[write_back_definition(element, self.uses_status)] = None
             parts = chunks_text(buffer.length, 0.02 * 2 * buffer.nbytes)
             lines.append(f'(write_back_{element}, {parts}, "{self.name_of(buffer)}", "{target.name}"{status}),')
         return lines
+
+    def copied(self) -> list[tuple[Buffer, Buffer]]:
+        """What belongs into arguments and isn't computed there."""
+        written = self.graph.written_back.items()
+        return [(buffer, target) for buffer, target in written if self.plan.same.get(buffer) is not target]
 
     def used_arguments(self) -> list[Buffer]:
         used = {buffer for step in self.schedule.steps for buffer in reads_of(step)}

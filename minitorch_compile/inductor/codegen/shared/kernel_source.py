@@ -100,9 +100,9 @@ def name_parameters(
         *((b, "inout" if b in overwritten else "in") for b in inputs),
         *((b, "out") for b in outputs),
     ]:
-        if buffer in shared:
+        if shared.get(buffer) in names:
             names[buffer] = names[shared[buffer]]
         else:
             names[buffer] = f"{prefix}{counts[prefix]}"
             counts[prefix] += 1
-    return [buffer for buffer in names if buffer not in shared], names
+    return [buffer for buffer in names if shared.get(buffer) not in names], names
