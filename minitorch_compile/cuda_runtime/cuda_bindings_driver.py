@@ -16,7 +16,9 @@ from typing import Any
 
 from minitorch_compile.cuda_runtime.driver import DeviceProperties, StreamHandle
 from minitorch_compile.cuda_runtime.errors import CudaError, CudaOutOfMemoryError, CudaUnavailableError
-from minitorch_compile.cuda_runtime.launch_loop import LAUNCH, LaunchConfiguration, launch_loop
+from minitorch_compile.cuda_runtime.graph_row import GraphFunctions, GraphRow, RepeatedRow, graph_functions
+from minitorch_compile.cuda_runtime.launch_loop import LaunchConfiguration, launch_loop, refused
+from minitorch_compile.cuda_runtime.native_code import native_call
 
 # The field of DeviceProperties, and the end of the attribute's name in CUDA.
 ATTRIBUTES = {
@@ -35,6 +37,7 @@ ATTRIBUTES = {
 }
 LONGEST_NAME = 256  # bytes of a device's name
 NOT_PINNED = "memory of the host that isn't pinned may be gone when the recording is launched"
+STATUS = 0xFFFF_FFFF  # the bits of a word that an error is in
 LAUNCH_SINCE = 11080  # the version of CUDA that cuLaunchKernelEx came with
 
 
@@ -276,23 +279,21 @@ class CudaBindingsDriver:
         return int(self._call("cuGraphInstantiate", graph, 0))
 
     def prepared_graph(self, device: int, executable: int) -> Callable[[int], None]:
-        launch, contexts = self._launch_graph, self._contexts
+        contexts, call, launch = self._contexts, native_call(), self._address_of("cuGraphLaunch")
 
         def put(stream: int) -> None:
             if len(contexts) > 1:
                 self._enter(device)
-            if launch(executable, stream):
+            if call(launch, executable, stream, 0, 0, 0) & STATUS:
                 self._enter(device)
-                if error := launch(executable, stream):
+                if error := call(launch, executable, stream, 0, 0, 0) & STATUS:
                     self._fail("cuGraphLaunch", self._cuda.CUresult(error))
 
         return put
 
     @cached_property
-    def _launch_graph(self) -> Any:
-        plain = self._cuda.CUdriverProcAddress_flags.CU_GET_PROC_ADDRESS_DEFAULT
-        address, _ = self._call("cuGetProcAddress", b"cuGraphLaunch", LAUNCH_SINCE, plain)
-        return ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(int(address))
+    def _graph_functions(self) -> GraphFunctions:
+        return graph_functions(self._address_of)
 
     def destroy_graph(self, graph: int) -> None:
         self._call("cuGraphDestroy", graph)
@@ -320,11 +321,15 @@ class CudaBindingsDriver:
         with self._beside_recordings():
             return self._call("cuModuleGetFunction", self._call("cuModuleLoadData", image + b"\0"), entry)
 
-    @cached_property
-    def _launch(self) -> Any:
+    def _address_of(self, name: str) -> int:
+        """Where the driver has a function."""
         plain = self._cuda.CUdriverProcAddress_flags.CU_GET_PROC_ADDRESS_DEFAULT
-        address, _ = self._call("cuGetProcAddress", b"cuLaunchKernelEx", LAUNCH_SINCE, plain)
-        return LAUNCH(int(address))
+        address, _ = self._call("cuGetProcAddress", name.encode(), LAUNCH_SINCE, plain)
+        return int(address)
+
+    @cached_property
+    def _launch(self) -> int:
+        return self._address_of("cuLaunchKernelEx")
 
     def prepared_launch(
         self, device: int, kernel: Any, blocks: int, threads: int, arguments: int
@@ -335,41 +340,44 @@ class CudaBindingsDriver:
         A kernel belongs to a context. Where there is but one, that is nearly always this thread's already: only if not,
         the driver refuses it.
         """
-        configuration = LaunchConfiguration(blocks, 1, 1, threads, 1, 1)
-        where, number = ctypes.addressof(configuration), int(kernel)
-        launch, contexts = self._launch, self._contexts
-
-        def put(stream: int) -> None:
-            if len(contexts) > 1:
-                self._enter(device)
-            configuration.stream = stream
-            if launch(where, number, arguments, None):
-                self._enter(device)
-                if error := launch(where, number, arguments, None):
-                    self._fail("cuLaunchKernelEx", self._cuda.CUresult(error))
-
-        return put
+        return self.prepared_row(device, [(kernel, blocks, threads, arguments)])
 
     def prepared_row(self, device: int, launches: Sequence[tuple[Any, int, int, int]]) -> Callable[[int], None]:
         """A function that puts several kernels into a stream, one behind the other, by one native call. A launch is a
         kernel, its blocks, its threads, and what `prepared_launch` calls its arguments."""
-        count, contexts, loop = len(launches), self._contexts, launch_loop()
+        one_by_one = self._launches_of(device, launches)
+
+        def make() -> GraphRow:
+            self._enter(device)
+            return GraphRow(self._graph_functions, launches)
+
+        row, contexts = RepeatedRow(len(launches), one_by_one, make, self._recording), self._contexts
+
+        def put(stream: int) -> None:
+            if len(contexts) > 1:
+                self._enter(device)
+            row(stream)
+
+        return put
+
+    def _launches_of(self, device: int, launches: Sequence[tuple[Any, int, int, int]]) -> Callable[[int], None]:
+        """The same, each launched by itself."""
+        count, contexts, call, loop = len(launches), self._contexts, native_call(), launch_loop()
         configurations = (LaunchConfiguration * count)()
         words: list[int] = []
         for configuration, (kernel, blocks, threads, arguments) in zip(configurations, launches):
             configuration.__init__(blocks, 1, 1, threads, 1, 1)
             words += ctypes.addressof(configuration), int(kernel), arguments
         table = (ctypes.c_uint64 * len(words))(*words)
-        where, driver = ctypes.addressof(table), ctypes.cast(self._launch, ctypes.c_void_p).value
+        where, driver = ctypes.addressof(table), self._launch
 
         def put(stream: int, kept: Any = (table, configurations)) -> None:
             if len(contexts) > 1:
                 self._enter(device)
-            if refused := loop(driver, where, 0, count, stream):
+            if answer := call(loop, driver, where, 0, count, stream):
                 self._enter(device)
-                first = (refused >> 32) - 1
-                if refused := loop(driver, where, first, count, stream):
-                    self._fail("cuLaunchKernelEx", self._cuda.CUresult(refused & 0xFFFF_FFFF))
+                if answer := call(loop, driver, where, refused(answer).launch, count, stream):
+                    self._fail("cuLaunchKernelEx", self._cuda.CUresult(refused(answer).error))
 
         return put
 

@@ -24,11 +24,11 @@ Refused(launch=2, error=700)
 from __future__ import annotations
 
 import ctypes
-import threading
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-# CUDA's cuLaunchKernelEx by its address: the bindings' own call takes eleven arguments apart each time, which is 3 us.
+from minitorch_compile.cuda_runtime.native_code import native_call, native_function
+
+# CUDA's cuLaunchKernelEx; the bindings' own call takes eleven arguments apart each time, which is 3 us.
 LAUNCH = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)
 
 
@@ -80,10 +80,6 @@ all:
   ret i64 0
 }}
 """
-LOOP = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 2, *[ctypes.c_int64] * 3)
-
-_lock = threading.Lock()
-_made: list[tuple[Callable[..., int], Any]] = []  # the loop, and what keeps its machine code
 
 
 class Refused(NamedTuple):
@@ -93,23 +89,17 @@ class Refused(NamedTuple):
     error: int
 
 
-def launch_loop() -> Callable[..., int]:
-    """The loop's machine code, made once in a process."""
-    with _lock:
-        if not _made:
-            from llvmlite import binding as llvm  # not for programs without a GPU
-
-            llvm.initialize_native_target()
-            llvm.initialize_native_asmprinter()
-            module = llvm.parse_assembly(PROGRAM)
-            module.verify()
-            engine = llvm.create_mcjit_compiler(module, llvm.Target.from_default_triple().create_target_machine(opt=2))
-            engine.finalize_object()
-            _made.append((LOOP(engine.get_function_address("launch_all")), engine))
-        return _made[0][0]
+def launch_loop() -> int:
+    """The address of the loop's machine code."""
+    return native_function(PROGRAM, "launch_all")
 
 
 def launch_all(driver: int, table: int, first: int, count: int, stream: int) -> Refused | None:
     """Launches those from number `first` on, of `count`. `driver`, `table`: addresses."""
-    answer = launch_loop()(driver, table, first, count, stream)
-    return Refused((answer >> 32) - 1, answer & 0xFFFF_FFFF) if answer else None
+    answer = native_call()(launch_loop(), driver, table, first, count, stream)
+    return refused(answer) if answer else None
+
+
+def refused(answer: int) -> Refused:
+    """What the loop answered, if not 0."""
+    return Refused((answer >> 32) - 1, answer & 0xFFFF_FFFF)

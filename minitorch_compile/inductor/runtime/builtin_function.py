@@ -22,28 +22,16 @@ import numpy as np  # noqa: F401 (the example's)
 from llvmlite import binding as llvm
 from numba import njit, types
 
+from minitorch_compile.cuda_runtime.native_code import METH_FASTCALL, MethodDefinition, builtin
 from minitorch_compile.inductor.runtime.atomics import atomic_load, atomic_store  # noqa: F401 (the example's)
 from minitorch_compile.inductor.runtime.kernel_function import native_function
 from minitorch_compile.inductor.runtime.object_store import place_beside
-
-METH_FASTCALL = 0x0080  # CPython passes the object that a function belongs to, where its arguments are, and how many
 
 _as_word = types.ExternalFunction("PyLong_AsLongLong", types.int64(types.int64))
 _take_reference = types.ExternalFunction("Py_IncRef", types.void(types.int64))
 
 
-class _MethodDefinition(ctypes.Structure):
-    """PyMethodDef: how CPython describes a builtin function."""
-
-    _fields_ = (
-        ("name", ctypes.c_char_p),
-        ("function", ctypes.c_void_p),
-        ("flags", ctypes.c_int),
-        ("doc", ctypes.c_char_p),
-    )
-
-
-_definitions: list[_MethodDefinition] = []  # CPython keeps their addresses
+_definitions: list[MethodDefinition] = []  # CPython keeps their addresses
 
 
 @njit(forceinline=True)
@@ -68,7 +56,5 @@ def builtin_function(function: Callable[[int, int, int], int]) -> Any:
     name = function.__name__
     native = native_function(name, types.int64(types.int64, types.int64, types.int64))(function)
     native.place = place_beside(function)
-    _definitions.append(_MethodDefinition(name.encode(), native.address, METH_FASTCALL, None))
-    new = ctypes.pythonapi.PyCMethod_New
-    new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p, ctypes.c_void_p]
-    return new(ctypes.addressof(_definitions[-1]), None, None, None)
+    _definitions.append(MethodDefinition(name.encode(), native.address, METH_FASTCALL, None))
+    return builtin(_definitions[-1])
