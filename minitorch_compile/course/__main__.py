@@ -1,4 +1,6 @@
-"""`python -m minitorch_compile.course grade [folder]`: a table of points; `... progress`: every exercise's state."""
+"""`python -m minitorch_compile.course grade [folder]`: a table of points; `... progress`: every exercise's state;
+`... class FOLDER`: the submissions of a class.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +11,13 @@ import os
 import sys
 from pathlib import Path
 
+from .checking.result import readable
 from .files.course_folder import course_folder
+from .grading.class_grades import grade_class
+from .grading.class_tables import write_tables
 from .grading.grade import Grade, grade_folder, percent, table
 from .grading.progress import progress
+from .grading.roster import Learner, learners_in, read_roster
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -23,13 +29,18 @@ def main(arguments: list[str] | None = None) -> int:
     grading.add_argument("--csv", type=Path, help="write one line an exercise to this file")
     following = commands.add_parser("progress", help="what is done and what is next")
     following.add_argument("lesson", nargs="?", help="a number such as 01; default: all")
+    of_all = commands.add_parser("class", help="grade the submissions of a class; the same command again goes on")
+    of_all.add_argument("folder", type=Path, help="has a folder for each learner, as work/ is one")
+    of_all.add_argument("--roster", type=Path, help="a CSV file with the columns id, name, email, folder; default: all")
+    of_all.add_argument("--out", type=Path, default=Path("build/class"), help="where the tables go: build/class")
+    of_all.add_argument("--processes", type=int, default=os.cpu_count(), help="how many lessons at a time")
     options = parser.parse_args(arguments)
     try:
         return run(options)
     except BrokenPipeError:  # whoever reads has seen enough, as in `make grade | head -3`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except (OSError, LookupError) as error:  # a folder that can't be read or written; a lesson that doesn't exist
+    except (OSError, LookupError, ValueError) as error:  # a file or folder that can't be used; no such lesson
         print(f"{options.command}: {error.args[0] if isinstance(error, LookupError) else error}", file=sys.stderr)
         return 2
 
@@ -40,7 +51,25 @@ def run(options: argparse.Namespace) -> int:
     if options.command == "progress":
         progress(options.lesson)
         return 0
+    if options.command == "class":
+        return grade_all(options)
     return grade(options.folder, options.details, options.csv)
+
+
+def grade_all(options: argparse.Namespace) -> int:
+    """Grade a class; the last lines say where the tables are."""
+    if not options.folder.is_dir():
+        raise NotADirectoryError(f"{options.folder} is not a folder")
+    learners = read_roster(options.roster) if options.roster else learners_in(options.folder)
+
+    def report(learner: Learner, graded: Grade, done: int, of: int) -> None:
+        text = f"{learner.id}, {graded.lesson.title}: {graded.points} of {graded.total}  {graded.note}"
+        print(f"{done:>5} of {of}  {readable(text).rstrip()}", flush=True)
+
+    submissions = grade_class(options.folder, learners, options.out, max(1, options.processes), report)
+    for path in write_tables(submissions, options.out):
+        print(path)
+    return 0
 
 
 def grade(folder: Path | None, details: bool, csv_path: Path | None) -> int:

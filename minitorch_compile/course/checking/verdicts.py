@@ -121,12 +121,16 @@ def _answer_key(exercise: Exercise, alone: Submission) -> str:
 
 
 def _fingerprint(exercise: Exercise, answer: str) -> str:
-    judges = _texts(Path(inspect.getfile(exercise.cases[0].judge)).parent)
-    text = f"{answer}\0{judges}".encode(errors="backslashreplace")
+    text = f"{answer}\0{judges_text(exercise)}".encode(errors="backslashreplace")
     return hashlib.sha256(text).hexdigest()[:16]
+
+
+def judges_text(exercise: Exercise) -> str:
+    """All that judges the exercise's lesson."""
+    return _texts(Path(inspect.getfile(exercise.cases[0].judge)).parent)
 
 
 @cache
 def _texts(folder: Path) -> str:
-    """All that judges a lesson; what this process has imported doesn't change under it."""
+    """What this process has imported doesn't change under it."""
     return "\n".join(path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.py")))
