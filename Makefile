@@ -60,7 +60,7 @@ bench: setup  ## measure: call overhead, eager against compiled, kernels, transf
 	@$(PY) -m benchmarks.transforms
 	@$(PY) -m benchmarks.single_ops
 
-bench-peers: setup  ## beside torch.compile: TORCH_PYTHON=/path/to/python make bench-peers PEERS="--only softmax" (on a GPU PEERS="--device cuda")
+bench-peers: setup  ## beside torch.compile: TORCH_PYTHON=/path/to/python make bench-peers PEERS="--only softmax" (--device cuda, --avx2, --compare OLD.json NEW.json)
 	@$(PY) -m benchmarks.peers $(PEERS)
 
 partitions: setup  ## both partitioners on all models: equal gradients, and what each saves (MODELS="gpt vit")

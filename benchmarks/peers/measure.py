@@ -1,7 +1,7 @@
 """One row measured: two processes take turns, so that whatever else the machine does disturbs both alike.
 
-Each library has a cache folder of its own, empty at first. A first process compiles the row; a second one compiles it
-again with the folder as the first left it, and is the one that is timed.
+Each library has a cache folder of its own, a copy of what `seeded` has left there: what a library makes once a machine
+(PyTorch compiles headers and tries the processor's instructions for ten seconds) is no part of a row's first call.
 
 On a GPU two processes take turns over all rows, since a process takes long to begin there; both make their first calls
 at the same time.
@@ -9,11 +9,9 @@ at the same time.
 
 from __future__ import annotations
 
-import json
 import os
+import shutil
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,113 +21,77 @@ from typing import Any
 
 import numpy as np
 
-OURS, THEIRS = "minitorch_compile", "torch"
-WAYS = ((OURS, "eager"), (OURS, "compiled"), (THEIRS, "eager"), (THEIRS, "compiled"))
+from benchmarks.peers.process import LIBRARIES, OURS, THEIRS, Pair, Settings, Worker, same
+
+Way = tuple[str, str]
+WAYS: tuple[Way, ...] = ((OURS, "eager"), (OURS, "compiled"), (THEIRS, "eager"), (THEIRS, "compiled"))
 TOLERANCE = 1e-3  # of the norm of a result, between any two ways of computing it
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How to measure, and where. `folder` keeps the caches from run to run, so first calls are not measured then."""
-
-    theirs: str
-    threads: int = 1
-    rounds: int = 9
-    seconds: float = 0.02
-    clock: str = "wall"
-    folder: str = ""
-    memory: bool = False
-    device: str = "cpu"
 
 
 @dataclass
 class Measurement:
-    """Seconds a call of each way, of the first calls with cold and warm caches, and peak bytes."""
+    """Seconds a call in each round, of the first calls with cold and warm caches, and peak bytes.
+
+    `turns` has a list of rounds for each "library way" by the number of threads, as a text, which is what JSON has.
+    """
 
     row: str
     category: str
-    calls: dict[str, float] = field(default_factory=dict)
+    turns: dict[str, dict[str, list[float]]] = field(default_factory=dict)
     cold: dict[str, float] = field(default_factory=dict)
     warm: dict[str, float] = field(default_factory=dict)
     peak: dict[str, int] = field(default_factory=dict)
     problem: str = ""
 
-    @property
-    def ratio(self) -> float:
-        """PyTorch's compiled time over ours."""
-        return self.calls[f"{THEIRS} compiled"] / self.calls[f"{OURS} compiled"]
+    def seconds(self, library: str, way: str, threads: int) -> float:
+        """The median of a call's rounds."""
+        return statistics.median(self.turns[str(threads)][f"{library} {way}"])
 
-    @property
-    def over_eager(self) -> float:
+    def ratio(self, way: str, threads: int) -> float:
+        """PyTorch's time over ours, both eager or both compiled: above 1 is ahead."""
+        return self.seconds(THEIRS, way, threads) / self.seconds(OURS, way, threads)
+
+    def over_eager(self, threads: int) -> float:
         """Our eager time over our compiled one."""
-        return self.calls[f"{OURS} eager"] / self.calls[f"{OURS} compiled"]
+        return self.seconds(OURS, "eager", threads) / self.seconds(OURS, "compiled", threads)
+
+    def scaling(self, library: str, threads: int) -> float:
+        """A library's compiled time on one thread over that on these."""
+        return self.seconds(library, "compiled", 1) / self.seconds(library, "compiled", threads)
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
 
 
-class Worker:
-    """The process of one library."""
-
-    def __init__(self, library: str, row: str, settings: Settings, cache: Path) -> None:
-        self.library = library
-        python = settings.theirs if library == THEIRS else sys.executable
-        command = [python, "-m", "benchmarks.peers.worker", library, row, str(settings.threads), settings.device]
-        environment = {**os.environ, **variables(settings.threads, cache)}
-        self.errors = tempfile.TemporaryFile("w+")  # noqa: SIM115 (open as long as the process runs)
-        pipe = subprocess.PIPE
-        self.process = subprocess.Popen(
-            command, stdin=pipe, stdout=pipe, stderr=self.errors, encoding="utf-8", env=environment
-        )
-        self.answer()
-
-    def ask(self, *request: Any) -> Any:
-        self.send(*request)
-        return json.loads(self.answer())
-
-    def send(self, *request: Any) -> None:
-        """A request whose answer is read later."""
-        assert self.process.stdin is not None
-        self.process.stdin.write(json.dumps(request) + "\n")
-        self.process.stdin.flush()
-
-    def answer(self) -> str:
-        assert self.process.stdout is not None
-        line = self.process.stdout.readline()
-        if not line:
-            status = self.process.wait()
-            self.errors.seek(0)
-            last = (self.errors.read().strip().splitlines() or [""])[-1]
-            raise ChildProcessError(f"{self.library} ended with status {status}: {last}")
-        return line
-
-    def close(self) -> None:
-        self.process.communicate()
-        self.errors.close()
+def seeded(settings: Settings, row: str, folder: Path) -> Path:
+    """The folder, after each library has compiled something small there. Any row will do."""
+    pair = Pair(row, settings, folder)
+    try:
+        pair.ask_together(same("prepare"))
+    finally:
+        pair.close()
+    return folder
 
 
-def variables(threads: int, cache: Path) -> dict[str, str]:
-    """The environment in which a library has this many threads and this cache folder."""
-    counts = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), str(threads))
-    return {**counts, "MTC_CACHE_DIR": str(cache / "ours"), "TORCHINDUCTOR_CACHE_DIR": str(cache / "theirs")}
-
-
-def measure(row: str, category: str, settings: Settings) -> Measurement:
+def measure(row: str, category: str, settings: Settings, seed: Path) -> Measurement:
     """Measures one row; a library that fails, or a wrong result, becomes the measurement's `problem`."""
     result = Measurement(row, category)
     with tempfile.TemporaryDirectory(prefix="peers-") as own:
-        cache = Path(settings.folder or own)
+        cache = Path(settings.folder or Path(own, "caches"))
+        if not settings.folder:
+            shutil.copytree(seed, cache)
         try:
-            if not settings.folder:
-                for library in (OURS, THEIRS):
-                    result.cold[library] = first_compiled_call(library, row, settings, cache)
-            workers = begin(row, settings, cache)
+            pair = Pair(row, settings, cache)
             try:
-                take_turns(result, workers, settings, Path(own))
+                for threads in sorted(settings.threads, reverse=True):
+                    pair.ask_together(same("open", row, threads))
+                    take_turns(result, threads, pair, settings, Path(own))
+                if settings.memory:
+                    result.peak = peaks(pair)
             finally:
-                end(workers)
-            if settings.memory:
-                measure_memory(result, settings, cache)
+                pair.close()
+            if settings.warm:
+                result.warm = {library: first_compiled_call(library, row, settings, cache) for library in LIBRARIES}
         except (ChildProcessError, ArithmeticError) as error:
             result.problem = str(error)
     return result
@@ -138,74 +100,70 @@ def measure(row: str, category: str, settings: Settings) -> Measurement:
 def first_compiled_call(library: str, row: str, settings: Settings, cache: Path) -> float:
     worker = Worker(library, row, settings, cache)
     try:
+        worker.answer()
+        worker.ask("open", row, settings.most_threads)
         return worker.ask("first", "compiled", os.devnull)
     finally:
         worker.close()
 
 
-Workers = Mapping[str, Worker]
+def peaks(pair: Pair) -> dict[str, int]:
+    """The bytes that each way takes at most, as "library way"."""
+    found = {way: pair.ask_together(same("peak", way)) for way in ("eager", "compiled")}
+    return {f"{library} {way}": bytes_ for way, both in found.items() for library, bytes_ in both.items()}
 
 
-def begin(row: str, settings: Settings, cache: Path) -> Workers:
-    return {library: Worker(library, row, settings, cache) for library in (OURS, THEIRS)}
-
-
-def end(workers: Workers) -> None:
-    for worker in workers.values():
-        worker.close()
-
-
-def measure_on_device(rows: Sequence[tuple[str, str]], settings: Settings) -> Iterator[Measurement]:
+def measure_on_device(rows: Sequence[tuple[str, str]], settings: Settings, seed: Path) -> Iterator[Measurement]:
     """Measures rows, each a name and its category, by one pair of processes; by a new one after a process has ended."""
+    cache, pair = Path(settings.folder or seed), None
     with tempfile.TemporaryDirectory(prefix="peers-") as own:
-        cache, workers = Path(settings.folder or own), {}
         for row, category in rows:
             result = Measurement(row, category)
             try:
-                workers = workers or begin(row, settings, cache)
-                for worker in workers.values():
-                    worker.ask("open", row)
-                take_turns(result, workers, settings, Path(own))
-                result.cold, result.warm = result.warm, {}
+                pair = pair or Pair(row, settings, cache)
+                pair.ask_together(same("open", row, settings.most_threads))
+                take_turns(result, settings.most_threads, pair, settings, Path(own))
             except ArithmeticError as error:
                 result.problem = str(error)
             except ChildProcessError as error:
                 result.problem = str(error)
-                end(workers)
-                workers = {}
+                if pair:
+                    pair.close()
+                pair = None
             yield result
-        end(workers)
+        if pair:
+            pair.close()
 
 
-def take_turns(result: Measurement, workers: Workers, settings: Settings, outputs: Path) -> None:
-    """Fills in `warm` and `calls`. ArithmeticError if the results differ."""
+def take_turns(result: Measurement, threads: int, pair: Pair, settings: Settings, outputs: Path) -> None:
+    """Fills in turns, and first calls if they are the row's first. ArithmeticError if results differ."""
     files = {(library, way): str(outputs / f"{library} {way}.npz") for library, way in WAYS}
-    for way in ("eager", "compiled"):
-        for library, seconds in first_calls(way, workers, files, settings).items():
-            if way == "compiled":
-                result.warm[library] = seconds
+    compiled = first_calls("compiled", pair, files, alone=not result.turns and settings.device == "cpu")
+    if not result.turns:
+        (result.warm if settings.folder else result.cold).update(compiled)
+    first_calls("eager", pair, files, alone=False)
     compare(files)
-    counts = {key: max(1, int(settings.seconds / workers[key[0]].ask("estimate", key[1]))) for key in WAYS}
-    times: dict[tuple[str, str], list[float]] = {key: [] for key in WAYS}
+    counts = {(library, way): calls_a_turn(pair.ask(library, "estimate", way), settings) for library, way in WAYS}
+    turns: dict[Way, list[float]] = {key: [] for key in WAYS}
     for _ in range(settings.rounds):
         for library, way in WAYS:
             time.sleep(0.002)  # until the threads of the other process have stopped waiting
-            times[library, way].append(workers[library].ask("time", way, counts[library, way], settings.clock))
-    result.calls = {" ".join(key): statistics.median(column) for key, column in times.items()}
+            seconds = pair.ask(library, "time", way, counts[library, way], settings.clock)
+            turns[library, way].append(float(f"{seconds:.4g}"))
+    result.turns[str(threads)] = {" ".join(key): column for key, column in turns.items()}
 
 
-def first_calls(
-    way: str, workers: Workers, files: Mapping[tuple[str, str], str], settings: Settings
-) -> dict[str, float]:
-    """Seconds of each library's first call: one after the other, or together where the processors are many."""
-    if settings.device == "cpu":
-        return {library: worker.ask("first", way, files[library, way]) for library, worker in workers.items()}
-    for library, worker in workers.items():
-        worker.send("first", way, files[library, way])
-    return {library: json.loads(worker.answer()) for library, worker in workers.items()}
+def calls_a_turn(seconds: float, settings: Settings) -> int:
+    return max(1, int(settings.seconds / seconds))
 
 
-def compare(files: Mapping[tuple[str, str], str]) -> None:
+def first_calls(way: str, pair: Pair, files: Mapping[Way, str], alone: bool) -> dict[str, float]:
+    """Seconds of each library's first call, made one after the other or together."""
+    requests = {library: ("first", way, files[library, way]) for library in LIBRARIES}
+    return pair.ask_in_turn(requests) if alone else pair.ask_together(requests)
+
+
+def compare(files: Mapping[Way, str]) -> None:
     """ArithmeticError if two ways of computing a row have different results."""
     results = {key: list(np.load(file).values()) for key, file in files.items()}
     wanted = results[THEIRS, "eager"]
@@ -227,21 +185,3 @@ def distance(found: np.ndarray, wanted: np.ndarray) -> float:
         return float("inf")
     difference = np.linalg.norm(found.astype(np.float64).ravel() - wanted.astype(np.float64).ravel())
     return float(difference / (np.linalg.norm(wanted.astype(np.float64).ravel()) + 1e-6))
-
-
-def measure_memory(result: Measurement, settings: Settings, cache: Path) -> None:
-    for library in (OURS, THEIRS):
-        worker = Worker(library, result.row, settings, cache)
-        try:
-            result.peak[library] = worker.ask("peak", "compiled")
-        finally:
-            worker.close()
-
-
-def geometric_mean(values: Sequence[float]) -> float:
-    """The mean of ratios.
-
-    >>> geometric_mean([0.5, 2.0])
-    1.0
-    """
-    return float(np.exp(np.mean(np.log(values))))

@@ -1,6 +1,6 @@
 """A process that runs one row on one library, whenever it is asked to.
 
-    python -m benchmarks.peers.worker minitorch_compile "softmax small" 2 cpu      reads requests, one JSON a line
+    python -m benchmarks.peers.worker minitorch_compile "softmax small" cpu all      reads requests, one JSON a line
 
 Two libraries in one process would slow each other down, since the threads of each wait for work by spinning. A request
 is `[name, argument, ...]`, the name that of a method of `Server`; the answer is one JSON line.
@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.peers import versions
 from benchmarks.peers.row import ROWS, Step
 from benchmarks.timing import seconds_of
 
@@ -29,17 +30,37 @@ CLOCKS = {"wall": time.perf_counter, "processor": time.process_time}
 class Server:
     """The steps of one row at a time, made when first asked for, on a device."""
 
-    def __init__(self, library: str, row: str, threads: int, device: str) -> None:
-        self.torch = import_torch(library)
-        self.torch.set_num_threads(threads)
+    def __init__(self, library: str, row: str, device: str, isa: str) -> None:
+        self.library, self.torch = library, import_torch(library)
         self.device = device
-        self.open(row)
-
-    def open(self, row: str) -> None:
-        """Another row."""
-        self.torch.compiler.reset()
+        if isa == "avx2" and library == "torch":
+            importlib.import_module("torch._inductor.config").cpp.simdlen = 256  # no variable says so
         self.row = ROWS[row]
         self.steps: dict[str, Step] = {}
+
+    def open(self, row: str, threads: int) -> None:
+        """Another row, or another number of threads."""
+        self.torch.set_num_threads(threads)
+        self.row = ROWS[row]
+        self.drop()
+
+    def drop(self) -> None:
+        """Forgets the steps, and what they have held."""
+        self.steps = {}
+        self.torch.compiler.reset()
+        gc.collect()
+
+    def prepare(self) -> None:
+        """Compiles something small: so a library has made what it makes once a machine."""
+        self.torch.compile(lambda x: (x * 2).sum())(self.torch.ones(8, requires_grad=True)).backward()
+
+    def versions(self) -> dict[str, str]:
+        """What the figures of this library depend on; `processor` is what it writes machine code for."""
+        if self.library == "torch":
+            processor = self.torch.backends.cpu.get_cpu_capability()
+        else:
+            processor = str(importlib.import_module("minitorch_compile.inductor.machine").current())
+        return {"version": str(self.torch.__version__), **versions.of_parts(), "processor": processor}
 
     def wait(self) -> None:
         """Until the device has done all that it was given."""
@@ -75,18 +96,23 @@ class Server:
         for _ in range(3):
             self.steps[way]()
         self.wait()
-        return seconds_of(lambda: (self.steps[way](), self.wait()), 1)
+
+        def call() -> None:
+            self.steps[way]()
+            self.wait()
+
+        return seconds_of(call, 1)
 
     def peak(self, way: str) -> int:
-        """Bytes resident at most while stepping, above those before anything was built."""
-        torch, compile = self.torch, self.torch.compile if way == "compiled" else lambda function: function
-        compile(lambda x: (x * 2).sum())(torch.ones(8, requires_grad=True)).backward()  # loads the compiler
+        """Bytes resident at most while stepping, above those of a process that has loaded everything."""
+        self.drop()
+        give_back_memory()
         baseline = resident("VmRSS")
-        step = self.row.step(torch, compile)
+        step = self.row.step(self.torch, self.torch.compile if way == "compiled" else lambda function: function)
         for _ in range(3):
             step()
         gc.collect()
-        ctypes.CDLL(None).malloc_trim(0)  # what compiling left behind isn't the program's
+        give_back_memory()  # what compiling left behind isn't the program's
         Path("/proc/self/clear_refs").write_text("5", encoding="utf-8")  # the peak counts from now on
         for _ in range(3):
             step()
@@ -113,6 +139,11 @@ def array_of(tensor: Any) -> np.ndarray:
     return tensor.detach().cpu().numpy()
 
 
+def give_back_memory() -> None:
+    """Freed memory goes back to the system, or it would be resident still."""
+    ctypes.CDLL(None).malloc_trim(0)
+
+
 def resident(field: str) -> int:
     """A figure of /proc/self/status, in bytes."""
     lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
@@ -120,10 +151,10 @@ def resident(field: str) -> int:
     return int(line.split()[1]) * 1024
 
 
-def serve(library: str, row: str, threads: str, device: str) -> None:
+def serve(library: str, row: str, device: str, isa: str) -> None:
     answers, sys.stdout = sys.stdout, sys.stderr  # a library may print
-    server = Server(library, row, int(threads), device)
-    print("ready", file=answers, flush=True)
+    server = Server(library, row, device, isa)
+    print(json.dumps("ready"), file=answers, flush=True)
     for line in sys.stdin:
         name, *arguments = json.loads(line)
         print(json.dumps(getattr(server, name)(*arguments)), file=answers, flush=True)
