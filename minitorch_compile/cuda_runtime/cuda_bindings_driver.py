@@ -17,7 +17,7 @@ from typing import Any
 from minitorch_compile.cuda_runtime.driver import DeviceProperties, StreamHandle
 from minitorch_compile.cuda_runtime.errors import CudaError, CudaOutOfMemoryError, CudaUnavailableError
 from minitorch_compile.cuda_runtime.graph_row import GraphFunctions, GraphRow, RepeatedRow, graph_functions
-from minitorch_compile.cuda_runtime.launch_loop import LaunchConfiguration, launch_loop, refused
+from minitorch_compile.cuda_runtime.launch_loop import LaunchConfiguration, LaunchSizes, launch_loop, refused
 from minitorch_compile.cuda_runtime.native_code import native_call
 
 # The field of DeviceProperties, and the end of the attribute's name in CUDA.
@@ -321,6 +321,11 @@ class CudaBindingsDriver:
         with self._beside_recordings():
             return self._call("cuModuleGetFunction", self._call("cuModuleLoadData", image + b"\0"), entry)
 
+    def allow_shared_memory(self, kernel: Any, nbytes: int) -> None:
+        """Lets launches of a kernel give it more than 48 KB of shared memory."""
+        which = self._cuda.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+        self._call("cuFuncSetAttribute", kernel, which, nbytes)
+
     def _address_of(self, name: str) -> int:
         """Where the driver has a function."""
         plain = self._cuda.CUdriverProcAddress_flags.CU_GET_PROC_ADDRESS_DEFAULT
@@ -331,20 +336,18 @@ class CudaBindingsDriver:
     def _launch(self) -> int:
         return self._address_of("cuLaunchKernelEx")
 
-    def prepared_launch(
-        self, device: int, kernel: Any, blocks: int, threads: int, arguments: int
-    ) -> Callable[[int], None]:
+    def prepared_launch(self, device: int, kernel: Any, sizes: LaunchSizes, arguments: int) -> Callable[[int], None]:
         """A function that puts a kernel into a stream of its device, given the stream's handle, by one thread at a
         time; `arguments` is the address of a table with the addresses of its parameters.
 
         A kernel belongs to a context. Where there is but one, that is nearly always this thread's already: only if not,
         the driver refuses it.
         """
-        return self.prepared_row(device, [(kernel, blocks, threads, arguments)])
+        return self.prepared_row(device, [(kernel, sizes, arguments)])
 
-    def prepared_row(self, device: int, launches: Sequence[tuple[Any, int, int, int]]) -> Callable[[int], None]:
+    def prepared_row(self, device: int, launches: Sequence[tuple[Any, LaunchSizes, int]]) -> Callable[[int], None]:
         """A function that puts several kernels into a stream, one behind the other, by one native call. A launch is a
-        kernel, its blocks, its threads, and what `prepared_launch` calls its arguments."""
+        kernel, and what `prepared_launch` calls its sizes and its arguments."""
         one_by_one = self._launches_of(device, launches)
 
         def make() -> GraphRow:
@@ -360,13 +363,13 @@ class CudaBindingsDriver:
 
         return put
 
-    def _launches_of(self, device: int, launches: Sequence[tuple[Any, int, int, int]]) -> Callable[[int], None]:
+    def _launches_of(self, device: int, launches: Sequence[tuple[Any, LaunchSizes, int]]) -> Callable[[int], None]:
         """The same, each launched by itself."""
         count, contexts, call, loop = len(launches), self._contexts, native_call(), launch_loop()
         configurations = (LaunchConfiguration * count)()
         words: list[int] = []
-        for configuration, (kernel, blocks, threads, arguments) in zip(configurations, launches):
-            configuration.__init__(blocks, 1, 1, threads, 1, 1)
+        for configuration, (kernel, sizes, arguments) in zip(configurations, launches):
+            configuration.__init__(*sizes.laid_out())
             words += ctypes.addressof(configuration), int(kernel), arguments
         table = (ctypes.c_uint64 * len(words))(*words)
         where, driver = ctypes.addressof(table), self._launch

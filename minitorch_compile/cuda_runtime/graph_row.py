@@ -26,6 +26,7 @@ import ctypes
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
+from minitorch_compile.cuda_runtime.launch_loop import LaunchSizes
 from minitorch_compile.cuda_runtime.native_code import native_call, native_function
 
 WORTH = 48  # launches of kernels: so long takes it to make a graph ready
@@ -128,17 +129,17 @@ def graph_functions(address_of: Callable[[str], int]) -> GraphFunctions:
 
 
 class GraphRow:
-    """Kernels one behind the other. A launch is a kernel's handle, its blocks, its threads, and the address of a table
-    with the addresses of its parameters. ValueError with the driver's error if it makes no such graph."""
+    """Kernels one behind the other. A launch is a kernel's handle, its sizes, and the address of a table with the
+    addresses of its parameters. ValueError with the driver's error if it makes no such graph."""
 
-    def __init__(self, functions: GraphFunctions, launches: Sequence[tuple[Any, int, int, int]]) -> None:
+    def __init__(self, functions: GraphFunctions, launches: Sequence[tuple[Any, LaunchSizes, int]]) -> None:
         self.functions = functions
         self.graph, self.executable = ctypes.c_void_p(), ctypes.c_void_p()
         self.told = (KernelNode * len(launches))()
         self.check(functions.create(ctypes.addressof(self.graph), 0))
         nodes: list[int] = []
-        for told, (kernel, blocks, threads, arguments) in zip(self.told, launches):
-            told.__init__(int(kernel), blocks, 1, 1, threads, 1, 1, 0, arguments)
+        for told, (kernel, sizes, arguments) in zip(self.told, launches):
+            told.__init__(int(kernel), *sizes.laid_out(), arguments)
             nodes.append(self.added(told, nodes[-1:]))
         self.check(functions.instantiate(ctypes.addressof(self.executable), self.graph, 0))
         called = (functions.is_capturing, functions.set_kernel, functions.launch)

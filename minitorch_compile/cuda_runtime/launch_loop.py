@@ -44,6 +44,18 @@ class LaunchConfiguration(ctypes.Structure):
     )
 
 
+class LaunchSizes(NamedTuple):
+    """Blocks, threads of each, and bytes of shared memory beside those that a kernel's text asks for."""
+
+    blocks: int
+    threads: int
+    shared: int = 0
+
+    def laid_out(self) -> tuple[int, ...]:
+        """The first fields of a configuration."""
+        return self.blocks, 1, 1, self.threads, 1, 1, self.shared
+
+
 STREAM_AT = LaunchConfiguration.stream.offset
 
 # The answer is 0, or the number of the launch that was refused, counted from 1, in the upper half, and the error below.

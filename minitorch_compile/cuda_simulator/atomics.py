@@ -106,8 +106,9 @@ def sizes_and_dtype(at: Site, shape: Value, dtype: Value) -> tuple[tuple[int, ..
 
 
 @intrinsic("shared.array")
-def shared_array(at: Site, shape: Value, dtype: Value) -> Value:
-    """One array for all threads of a block, the same at each call; without a size, what the launch gave."""
+def shared_array(at: Site, shape: Value, dtype: Value, alignment: Value = 16) -> Value:
+    """One array for all threads of a block, the same at each call; without a size, what the launch gave. Its addresses
+    count from its beginning, which any alignment divides."""
     if at.node not in at.block.shared:
         sizes, found = sizes_and_dtype(at, shape, dtype)
         data = np.zeros(sizes, found)

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.cuda_simulator import atomics, tensor_cores, vectors  # noqa: F401  enter their intrinsics
+from minitorch_compile.cuda_simulator import atomics, tensor_cores, vectors, warpgroups  # noqa: F401  enter their intrinsics
 from minitorch_compile.cuda_simulator.arithmetic import (
     COMPARISONS,
     FUNCTIONS,

@@ -81,24 +81,27 @@ def in_warps(block: Block, registers: Value) -> np.ndarray:
     return np.stack([block.vector(value).reshape(-1, WARP) for value in registers], 1)
 
 
-def multiplication(name: str) -> Callable[..., Value]:
+def fragment_matrix(
+    name: str, block: Block, registers: Value, place_in: Callable[..., tuple[Any, Any]], sizes: tuple[int, int]
+) -> Any:
+    """The matrix [warp, row, column] that lies in registers."""
     read, each = OPERANDS[name]
-    wide, sums = (np.int64, np.int32) if name == "int8" else (np.float64, np.float32)
-    element = np.arange(each)
+    words = np.ascontiguousarray(in_warps(block, registers).astype(np.int32))
+    numbers = read(words).reshape(*words.shape, each)
+    register = np.arange(words.shape[1])[:, None, None]
+    row, column = np.broadcast_arrays(*place_in(LANES[:, None], register, np.arange(each), each))
+    result = np.zeros((words.shape[0], *sizes), np.int64 if name == "int8" else np.float64)
+    result[:, row, column] = numbers
+    return result
 
-    def matrix(block: Block, registers: Value, place_in: Callable[..., tuple[Any, Any]], sizes: tuple[int, int]) -> Any:
-        words = np.ascontiguousarray(in_warps(block, registers).astype(np.int32))
-        numbers = read(words).reshape(*words.shape, each)
-        register = np.arange(words.shape[1])[:, None, None]
-        row, column = np.broadcast_arrays(*place_in(LANES[:, None], register, element, each))
-        result = np.zeros((words.shape[0], *sizes), wide)
-        result[:, row, column] = numbers
-        return result
+
+def multiplication(name: str) -> Callable[..., Value]:
+    each, sums = OPERANDS[name][1], np.int32 if name == "int8" else np.float32
 
     def run(at: Site, a: Value, b: Value, c: Value) -> Value:
         whole_warps(at, f"mma_{name}")
-        of_a = matrix(at.block, a, place_in_a, (16, 8 * each))
-        of_b = matrix(at.block, b, place_in_b, (8 * each, 8))
+        of_a = fragment_matrix(name, at.block, a, place_in_a, (16, 8 * each))
+        of_b = fragment_matrix(name, at.block, b, place_in_b, (8 * each, 8))
         product = of_a @ of_b
         row, column = place_in_sums(LANES, np.arange(4)[:, None])
         total = (product[:, row, column] + in_warps(at.block, c)).astype(sums)

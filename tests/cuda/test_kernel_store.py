@@ -16,6 +16,7 @@ import pytest
 from minitorch_compile import config
 from minitorch_compile.cuda_runtime.driver import StreamHandle
 from minitorch_compile.cuda_runtime.fake_driver import FakeDriver
+from minitorch_compile.cuda_runtime.launch_loop import LaunchSizes
 from minitorch_compile.inductor.codegen.shared.kernel_source import BlockShape
 from minitorch_compile.inductor.device_calls import kernel_store, numba_launcher, ptx_worker
 from minitorch_compile.inductor.device_calls.launcher import SIZE, STATUS
@@ -42,10 +43,8 @@ class Driver(FakeDriver):
         self.loaded.append((device, image, entry))
         return entry
 
-    def prepared_launch(
-        self, device: int, kernel: bytes, blocks: int, threads: int, arguments: int
-    ) -> Callable[[int], None]:
-        assert (device, kernel, blocks, threads) == (0, b"_Zkernel", 2, 256)
+    def prepared_launch(self, device: int, kernel: bytes, sizes: LaunchSizes, arguments: int) -> Callable[[int], None]:
+        assert (device, kernel, sizes) == (0, b"_Zkernel", (2, 256, 0))
         return lambda stream: None
 
 
@@ -106,7 +105,7 @@ def test_a_launch_has_its_arguments_where_the_driver_reads_them() -> None:
 
     class Reading(Driver):
         def prepared_launch(
-            self, device: int, kernel: bytes, blocks: int, threads: int, arguments: int
+            self, device: int, kernel: bytes, sizes: LaunchSizes, arguments: int
         ) -> Callable[[int], None]:
             def read(stream: int) -> None:
                 table = (ctypes.c_void_p * 4).from_address(arguments)

@@ -36,7 +36,7 @@ class Driver(FakeDriver):
 
     def prepared_row(self, device: int, launches: Sequence[Any]) -> Callable[[int], None]:
         def put(stream: int) -> None:
-            for entry, blocks, threads, table in launches:
+            for entry, (blocks, threads, _), table in launches:
                 addresses = (ctypes.c_uint64 * WORDS[entry]).from_address(table)
                 words = [ctypes.c_uint64.from_address(address).value for address in addresses]
                 self.seen.append((entry, blocks, threads, stream, words))

@@ -23,9 +23,11 @@ from minitorch_compile.nn.attention import SDPBackend, sdpa_kernel
 attend = torch.nn.functional.scaled_dot_product_attention
 
 
-@pytest.mark.parametrize("dim, warps, keys", [(16, 2, 32), (64, 1, 16), (128, 1, 32)])
-def test_a_kernel_hits_no_bank_twice_and_keeps_the_logarithms(dim: int, warps: int, keys: int) -> None:
-    kernel = AttentionKernel(dim, "float16", warps, keys)
+@pytest.mark.parametrize(
+    "dim, warps, keys, grouped", [(16, 2, 32, 0), (64, 1, 16, 0), (128, 1, 32, 0), (128, 4, 32, 1)]
+)
+def test_a_kernel_hits_no_bank_twice_and_keeps_the_logarithms(dim: int, warps: int, keys: int, grouped: int) -> None:
+    kernel = AttentionKernel(dim, "float16", warps, keys, grouped=bool(grouped))
     rows, places = 16 * warps + 2, keys + 5
     random = np.random.default_rng(dim)
     q, k, v = (random.standard_normal((n, dim)).astype(np.float16) for n in (rows, places, places))
@@ -34,7 +36,7 @@ def test_a_kernel_hits_no_bank_twice_and_keeps_the_logarithms(dim: int, warps: i
     function = function_from_source(HEADER.format(threads=32 * warps) + kernel.text, kernel.name, {})
     arrays = [x.view(np.uint16).reshape(-1) for x in (q, k, v, out)]
     scale = np.float32(math.log2(math.e) / math.sqrt(dim))
-    run = simulate(function, counts=True)[2, 32 * warps](*arrays, logs, *sizes, scale)
+    run = simulate(function, counts=True)[2, 32 * warps, 0, kernel.shared](*arrays, logs, *sizes, scale)
     scores = np.where(np.tri(rows, places, dtype=bool), q.astype(float) @ k.astype(float).T / math.sqrt(dim), -np.inf)
     expected = np.log(np.exp(scores).sum(1))
     np.testing.assert_allclose(logs, expected, atol=1e-5)
@@ -42,8 +44,12 @@ def test_a_kernel_hits_no_bank_twice_and_keeps_the_logarithms(dim: int, warps: i
     assert run.counts is not None and run.counts.total.bank_conflicts == 0
 
 
-@pytest.mark.parametrize("dim, warps, span, shared", [(16, 2, 32, 1), (64, 1, 16, 2), (128, 1, 16, 1)])
-def test_the_kernels_of_gradients_hit_no_bank_twice_either(dim: int, warps: int, span: int, shared: int) -> None:
+@pytest.mark.parametrize(
+    "dim, warps, span, shared, grouped", [(16, 2, 32, 1, 0), (64, 1, 16, 2, 0), (128, 1, 16, 1, 0), (64, 4, 16, 2, 1)]
+)
+def test_the_kernels_of_gradients_hit_no_bank_twice_either(
+    dim: int, warps: int, span: int, shared: int, grouped: int
+) -> None:
     """Causal, with more keys than queries, some of which nobody sees; shared heads have sums over all."""
     rows, places = 16 * warps + 2, 32 * warps + 5
     random = np.random.default_rng(dim)
@@ -70,12 +76,26 @@ def test_the_kernels_of_gradients_hit_no_bank_twice_either(dim: int, warps: int,
         (False, [*bits(q, grad, k, v, out), *between, *bits(found[0])]),
         (True, [*bits(k, v, q, grad), *between, *bits(*found[1:])]),
     ):
-        kernel = GradientKernel(dim, "float16", warps, span, of_keys)
+        kernel = GradientKernel(dim, "float16", warps, span, of_keys, grouped=bool(grouped))
         function = function_from_source(HEADER.format(threads=32 * warps) + kernel.text, kernel.name, {})
         run = simulate(function, counts=True)[2, 32 * warps](*pointers, *numbers)
         assert run.counts is not None and run.counts.total.bank_conflicts == 0
     for made, meant in zip(found, expected, strict=True):
         np.testing.assert_allclose(made, meant, atol=2e-3 * math.sqrt(shared))
+
+
+def test_a_gpu_with_warpgroups_multiplies_by_them(gpus: Runtime, monkeypatch: Any) -> None:
+    gpus.kernels = DeviceKernels(gpus)
+    monkeypatch.setattr(gpus.kernels.launcher, "threads", 128, raising=False)
+    monkeypatch.setattr(gpus.kernels.launcher, "has_warpgroups", True, raising=False)
+    tensors, found = [torch.randn(1, 2, n, 64).half() for n in (70, 90, 90)], []
+    for move in (lambda x: x.float(), lambda x: x.cuda()):
+        leaves = [move(x).requires_grad_() for x in tensors]
+        out = attend(*leaves, is_causal=True)
+        found.append([out.detach(), *torch.autograd.grad(out.sum(), leaves)])
+    for expected, made in zip(*found, strict=True):
+        np.testing.assert_allclose(made.cpu().float().numpy(), expected.numpy(), atol=2e-2)
+    assert sum("warpgroups.add_columns_float16" in text for text in gpus.kernels.compiled) == 3
 
 
 def heads_of_rows(rows: int, heads: int, width: int, element: Any) -> Any:

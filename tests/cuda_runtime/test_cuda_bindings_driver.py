@@ -14,7 +14,7 @@ import pytest
 from minitorch_compile.cuda_runtime.cuda_bindings_driver import CudaBindingsDriver
 from minitorch_compile.cuda_runtime.driver import StreamHandle
 from minitorch_compile.cuda_runtime.errors import CudaError, CudaOutOfMemoryError, CudaUnavailableError
-from minitorch_compile.cuda_runtime.launch_loop import LAUNCH, LaunchConfiguration
+from minitorch_compile.cuda_runtime.launch_loop import LAUNCH, LaunchConfiguration, LaunchSizes
 
 
 class CUresult(IntEnum):
@@ -98,7 +98,7 @@ def test_a_launch_enters_the_device_only_where_another_library_has_left_it(monke
         calls.append("launch")
         shape = LaunchConfiguration.from_address(configuration)
         assert (kernel, arguments, extra) == (7, 4096, None)
-        assert (shape.blocks, shape.threads, shape.threads_z, shape.shared_bytes, shape.stream) == (2, 32, 1, 0, 5)
+        assert (shape.blocks, shape.threads, shape.threads_z, shape.shared_bytes, shape.stream) == (2, 32, 1, 4, 5)
         return int(CUresult.CUDA_SUCCESS if current[0] == "ours" else CUresult.CUDA_ERROR_ILLEGAL_ADDRESS)
 
     bindings(
@@ -110,7 +110,7 @@ def test_a_launch_enters_the_device_only_where_another_library_has_left_it(monke
         cuGetProcAddress=lambda *asked: (CUresult.CUDA_SUCCESS, ctypes.cast(launch, ctypes.c_void_p).value, 0),
     )
     driver = CudaBindingsDriver()
-    put = driver.prepared_launch(0, 7, 2, 32, 4096)
+    put = driver.prepared_launch(0, 7, LaunchSizes(2, 32, 4), 4096)
     for left_in in ("ours", "theirs", "ours"):
         current[0] = left_in
         put(5)
@@ -146,10 +146,10 @@ def test_a_row_of_launches_goes_on_where_another_library_had_left_the_device(mon
         cuGetProcAddress=lambda *asked: (CUresult.CUDA_SUCCESS, ctypes.cast(launch, ctypes.c_void_p).value, 0),
     )
     driver = CudaBindingsDriver()
-    driver.prepared_row(0, [(7, 2, 32, 64), (8, 3, 64, 128)])(5)
+    driver.prepared_row(0, [(7, LaunchSizes(2, 32), 64), (8, LaunchSizes(3, 64), 128)])(5)
     assert seen == [(7, 2, 32, 1, 5, 64), (8, 3, 64, 1, 5, 128)]
     with pytest.raises(CudaError, match="CUDA_ERROR_ILLEGAL_ADDRESS"):
-        driver.prepared_row(0, [(9, 1, 1, 64)])(5)
+        driver.prepared_row(0, [(9, LaunchSizes(1, 1), 64)])(5)
 
 
 def test_memory_and_kernels_can_be_had_while_a_stream_records(monkeypatch: pytest.MonkeyPatch) -> None:

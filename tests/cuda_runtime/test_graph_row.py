@@ -16,6 +16,7 @@ from minitorch_compile.cuda_runtime.graph_row import (
     KernelNode,
     RepeatedRow,
 )
+from minitorch_compile.cuda_runtime.launch_loop import LaunchSizes
 
 CAPTURING, ERROR = 7, 700
 
@@ -73,7 +74,8 @@ def row_of(driver: Pretended) -> tuple[GraphRow, Any]:
     """A graph of two kernels with one argument, and the memory that it is read from."""
     argument = ctypes.c_uint64(1)
     table = (ctypes.c_void_p * 1)(ctypes.addressof(argument))
-    made = GraphRow(driver.functions, [(3, 2, 32, ctypes.addressof(table)), (4, 5, 64, ctypes.addressof(table))])
+    where = ctypes.addressof(table)
+    made = GraphRow(driver.functions, [(3, LaunchSizes(2, 32), where), (4, LaunchSizes(5, 64), where)])
     return made, (argument, table)
 
 

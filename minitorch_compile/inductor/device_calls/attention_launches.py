@@ -12,10 +12,11 @@ False
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from minitorch_compile.cuda_runtime.cudnn_attention import Attention
 from minitorch_compile.cuda_runtime.driver import StreamHandle
+from minitorch_compile.inductor.codegen.shared.kernel_source import BlockShape
 from minitorch_compile.inductor.device_calls.flash_attention import AttentionKernel
 from minitorch_compile.inductor.device_calls.flash_attention_backward import GradientKernel
 from minitorch_compile.inductor.device_calls.launcher import Kernel, Launch, Launcher, memory_dtype
@@ -24,12 +25,16 @@ from minitorch_compile.inductor.device_calls.product_launches import OnAlignedFa
 from minitorch_compile.inductor.device_calls.tensor_core_product import ELEMENTS
 from minitorch_compile.inductor.ir.extern_call import ExternCall
 
-Compile = Callable[[str, str, Sequence[str]], Kernel]
+Compile = Callable[..., Kernel]  # of a text, a name, the kinds of parameters, and a block's shape
 CALL = "tensor_core_attention"
+WARP = 32
 DIMS = (16, 32, 64, 128)
 KEYS = {16: 64, 32: 64, 64: 64, 128: 32}  # of a tile: two of keys and two of values have room in shared memory
 # Of a tile that rows of queries, or of keys, are multiplied with for the gradients: more would not stay in registers.
 SPANS = {False: {16: 64, 32: 64, 64: 64, 128: 32}, True: {16: 32, 32: 32, 64: 32, 128: 16}}
+# The same where warpgroups multiply.
+GROUPED_KEYS = {64: 64, 128: 128}
+GROUPED_SPANS = {False: {64: 64, 128: 64}, True: {64: 64, 128: 32}}
 SIMULATED_KEYS = 16
 # What the kernel of queries' gradients, which comes first, is given, and that of keys' and values': before a mask, and
 # behind it.
@@ -61,19 +66,26 @@ def attention_launch(call: ExternCall, launcher: Launcher, libraries: Libraries,
     if attention.backward:
         return gradients_launch(call, launcher, libraries, compile)
     q, k = attention.query, attention.key
-    warps = launcher.threads // 32
-    keys = KEYS[q.sizes[3]] if warps > 1 else SIMULATED_KEYS
-    kernel = AttentionKernel(q.sizes[3], attention.element, warps, keys, attention.mask is not None)
+    keys, is_grouped = tile_lines(launcher, q.sizes[3], KEYS, GROUPED_KEYS)
+    shape = attention.element, launcher.threads // WARP, keys, attention.mask is not None, is_grouped
+    kernel = AttentionKernel(q.sizes[3], *shape)
     batch, heads, rows, _ = q.sizes
     sizes = [batch, heads, heads // k.sizes[1], rows, k.sizes[2], int(attention.is_causal)]
     strides = strides_of(attention)
     blocks = batch * heads * -(-rows // kernel.rows)
     buffers = [*(view.buffer for view in call.inputs), *call.outputs]
     reaches = [(buffer.length, memory_dtype(buffer.dtype)) for buffer in buffers]
-    compiled = compile(kernel.text, kernel.name, kernel.parameters)
+    compiled = compile(kernel.text, kernel.name, kernel.parameters, BlockShape(shared=kernel.shared))
     numbers = [*sizes, *strides, attention.scale * math.log2(math.e)]
     launch = compiled(max(1, min(blocks, launcher.most_blocks)), reaches, numbers)
     return OnAlignedFactors(launch, call.inputs, libraries, call.outputs[0])
+
+
+def tile_lines(launcher: Launcher, dim: int, lines: Mapping[int, int], grouped: Mapping[int, int]) -> tuple[int, bool]:
+    """The lines of a tile, and whether warpgroups multiply by it."""
+    if launcher.has_warpgroups and dim in grouped:
+        return grouped[dim], True
+    return lines[dim] if launcher.threads > WARP else SIMULATED_KEYS, False
 
 
 def gradients_launch(call: ExternCall, launcher: Launcher, libraries: Libraries, compile: Compile) -> Launch:
@@ -82,7 +94,7 @@ def gradients_launch(call: ExternCall, launcher: Launcher, libraries: Libraries,
     (attention,) = call.parameters
     q, k, is_masked = attention.query, attention.key, attention.mask is not None
     batch, heads, rows, dim = q.sizes
-    warps, strides = launcher.threads // 32, strides_of(attention)
+    strides = strides_of(attention)
     sizes = [batch, heads, k.sizes[1], rows, k.sizes[2], int(attention.is_causal), *strides]
     numbers = [*sizes, attention.scale * math.log2(math.e), attention.scale]
     masks = ("mask",) if is_masked else ()
@@ -91,12 +103,13 @@ def gradients_launch(call: ExternCall, launcher: Launcher, libraries: Libraries,
     launches = []
     for of_keys, (read, made) in PASSED.items():
         used = (*read, *masks, *made)
-        span = SPANS[of_keys][dim] if warps > 1 else SIMULATED_KEYS
-        kernel = GradientKernel(dim, attention.element, warps, span, of_keys, is_masked)
+        span, is_grouped = tile_lines(launcher, dim, SPANS[of_keys], GROUPED_SPANS[of_keys])
+        shape = attention.element, launcher.threads // WARP, span, of_keys, is_masked, is_grouped
+        kernel = GradientKernel(dim, *shape)
         matrices, lines = (k.sizes[1], k.sizes[2]) if of_keys else (heads, rows)
         blocks = batch * matrices * -(-lines // kernel.rows)
         reaches = [(buffers[name].length, memory_dtype(buffers[name].dtype)) for name in used]
-        compiled = compile(kernel.text, kernel.name, kernel.parameters)
+        compiled = compile(kernel.text, kernel.name, kernel.parameters, BlockShape(shared=kernel.shared))
         launches.append((compiled(max(1, min(blocks, launcher.most_blocks)), reaches, numbers), used))
 
     def launch(addresses: Sequence[int], stream: StreamHandle) -> None:

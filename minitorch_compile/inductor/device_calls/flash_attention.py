@@ -27,16 +27,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from minitorch_compile.inductor.device_calls.attention_products import WarpgroupProducts, WarpProducts
 from minitorch_compile.inductor.device_calls.launcher import SIZE
-from minitorch_compile.inductor.device_calls.tensor_core_product import (
-    CHUNK,
-    ELEMENTS,
-    IMPORTS,
-    Side,
-    Strip,
-    bounds,
-    indented,
-)
+from minitorch_compile.inductor.device_calls.tensor_core_product import CHUNK, ELEMENTS, bounds, indented
 
 MASK = tuple(f"mask_{step}" for step in ("batch", "head", "row", "column"))
 SIZES = (
@@ -46,14 +39,15 @@ SIZES = (
 
 TEXT = """\
 def {name}({parameters}, scale):
-    words = cuda.shared.array({words}, int32)
+    words = {shared}
     thread = cuda.threadIdx.x
     lane, warp = int32(thread & 31), int32(thread >> 5)
     group, pair = int32(lane >> 2), int32(2 * (lane & 3))
     k_place = int32({k_place})
     v_place = int32({v_place} + {stage_words})
     down = int32((rows + {rows} - 1) // {rows})
-    nothing = (float32(0), float32(0), float32(0), float32(0))
+    zero = float32(0)
+    nothing = (zero, zero, zero, zero)
     minus_infinity = float32(-inf)
     for tile in range(cuda.blockIdx.x, int32(batch * heads) * down, cuda.gridDim.x):
         matrix = tensor_cores.quotient(tile, down)
@@ -80,8 +74,7 @@ def {name}({parameters}, scale):
         coming, going = int32(0), int32(0)
         for first in range(-{keys}, end, {keys}):
             if first >= 0:
-                tensor_cores.cp_async_wait_0()
-                cuda.syncthreads()
+{arrived}
             key = int32(first + {keys})
             if key < end:
 {copy}
@@ -135,6 +128,11 @@ class AttentionKernel:
     warps: int
     keys: int
     masked: bool = False
+    grouped: bool = False  # whether four warps multiply together
+
+    @property
+    def products(self) -> WarpProducts:
+        return (WarpgroupProducts if self.grouped else WarpProducts)(self.element, self.dim, self.keys)
 
     @property
     def name(self) -> str:
@@ -160,45 +158,50 @@ class AttentionKernel:
         return [*self.pointers.values(), *[SIZE] * len(self.sizes), "=float32"]
 
     @property
-    def strips(self) -> tuple[Strip, Strip]:
-        """Tiles of keys and of values: of lines of one key each. A product takes keys along k, values across."""
-        size = ELEMENTS[self.element][0]
-        return Strip("k", self.keys, Side(True), size, self.dim), Strip("v", self.dim, Side(False), size, self.keys)
+    def shared(self) -> int:
+        """Bytes of shared memory that a launch has to ask for."""
+        return self.products.asked_for(self.words)
 
     @property
     def words(self) -> int:
-        return sum(2 * strip.words for strip in self.strips)
+        return 4 * self.products.along().words  # two tiles of keys, two of values
 
     @property
     def text(self) -> str:
-        k, v = self.strips
-        _, mma, pack = ELEMENTS[self.element]
+        products, pack = self.products, ELEMENTS[self.element][2]
+        tile = products.along().words
         halves = range(self.keys // 8)
         sums = [" + ".join(f"(s{j}[{n}] + s{j}[{n + 1}])" for j in halves) for n in (0, 2)]
         numbers = {
-            **{"name": self.name, "parameters": ", ".join([*self.pointers, *self.sizes]), "words": self.words},
-            **{"rows": self.rows, "keys": self.keys, "stage_words": k.words, "two_stages": k.words + v.words},
-            **{"k_place": k.place("0", False), "v_place": v.place("0", True)},
+            **{"name": self.name, "parameters": ", ".join([*self.pointers, *self.sizes])},
+            "shared": products.shared(self.words),
+            **{"rows": self.rows, "keys": self.keys, "stage_words": tile, "two_stages": 2 * tile},
+            **{"k_place": products.place_by_rows(), "v_place": products.place_by_columns()},
+            "arrived": indented(products.arrived, 4),
             "least": "float32(-3e38)"
             if self.masked
             else "minus_infinity",  # which no score, but what is hidden, is below
             "hides": "True" if self.masked else f"first + {self.keys} > bare",
             "seen": indented([*self.seen()], 2),
             "last": indented([*self.last()], 2),
-            **{"sum": sums[0], "sum8": sums[1], "bounds": bounds(32 * self.warps, 1 if self.dim > 64 else 2)},
+            **{"sum": sums[0], "sum8": sums[1], "bounds": self.bounds},
             "queries": indented([*self.queries()], 2),
             "prepare": indented([*self.prepare()], 2),
             "zeros": indented([f"o{n} = nothing" for n in range(self.dim // 8)], 2),
             "copy": indented([*self.copy()], 4),
-            "scores": indented([*self.scores(k, mma)], 4),
+            "scores": indented([*products.by_rows("s", "query", "at_k")], 4),
             "mask": indented([*self.mask()], 5),
             "largest": ", ".join(largest([f"s{j}[{n + m}]" for j in halves for m in (0, 1)]) for n in (0, 2)),
             "powers": indented([*self.powers()], 4),
-            "weigh": indented([*self.weigh(v, mma, pack)], 4),
+            "weigh": indented([*self.scaled(), *products.by_columns("o", "s", "at_v")], 4),
             "store": indented([self.store(n, pack, 0) for n in range(self.dim // 8)], 3),
             "store8": indented([self.store(n, pack, 8) for n in range(self.dim // 8)], 3),
         }
-        return IMPORTS + TEXT.format(**numbers)
+        return products.imports + TEXT.format(**numbers)
+
+    @property
+    def bounds(self) -> str:
+        return bounds(32 * self.warps, 1 if self.dim > 64 else 2)
 
     def queries(self) -> Iterator[str]:
         """Rows of queries as first factors, from global memory, once."""
@@ -206,35 +209,24 @@ class AttentionKernel:
 
     def prepare(self) -> Iterator[str]:
         """What a thread copies of each tile: chunks of keys, and those of the values at their side."""
-        k, _ = self.strips
-        for n in k.copies(32 * self.warps):
+        strip = self.products.along()
+        for n in strip.copies(32 * self.warps):
             mine = f"(thread + {n * 32 * self.warps})"
-            yield f"line{n}, chunk = int32({mine} // {k.chunks}), int32({mine} % {k.chunks})"
-            for strip, base in zip(self.strips, (0, k.words)):
-                swizzled = strip.swizzled("chunk", f"line{n}")
-                yield f"{strip.name}_to{n} = int32({4 * k.chunks} * line{n} + 4 * {swizzled} + {base})"
-                line = f"line{n} * {strip.name}_row + {CHUNK // k.size} * chunk"
-                yield f"{strip.name}_from{n} = {strip.name}_start + {line}"
+            yield f"line{n}, chunk = int32({mine} // {strip.chunks}), int32({mine} % {strip.chunks})"
+            for name, base in (("k", 0), ("v", strip.words)):
+                yield f"{name}_to{n} = int32({strip.word('chunk', f'line{n}')} + {base})"
+                yield f"{name}_from{n} = {name}_start + line{n} * {name}_row + {CHUNK // strip.size} * chunk"
 
     def copy(self) -> Iterator[str]:
-        k, _ = self.strips
-        for n in k.copies(32 * self.warps):
-            whole = k.lines * k.chunks >= (n + 1) * 32 * self.warps
+        strip = self.products.along()
+        for n in strip.copies(32 * self.warps):
+            whole = strip.lines * strip.chunks >= (n + 1) * 32 * self.warps
             if not whole:
-                yield f"if line{n} < {k.lines}:"
-            for strip in self.strips:
-                to, origin = f"int32({strip.name}_to{n} + coming)", f"{strip.name}_from{n} + key * {strip.name}_row"
+                yield f"if line{n} < {strip.lines}:"
+            for name in "kv":
+                to, origin = f"int32({name}_to{n} + coming)", f"{name}_from{n} + key * {name}_row"
                 count = f"int32(16) if int32(key + line{n}) < places else int32(0)"
-                yield f"{'' if whole else '    '}tensor_cores.cp_async_16(words, {to}, {strip.name}, {origin}, {count})"
-
-    def scores(self, k: Strip, mma: str) -> Iterator[str]:
-        for j in range(self.keys // 8):
-            yield f"s{j} = nothing"
-        for d in range(self.dim // 16):
-            for j in range(self.keys // 16):
-                yield f"upper, lower, upper8, lower8 = tensor_cores.{k.load()}(words, {k.fragment(j, d)})"
-                yield f"s{2 * j} = tensor_cores.{mma}(query{d}, (upper, lower), s{2 * j})"
-                yield f"s{2 * j + 1} = tensor_cores.{mma}(query{d}, (upper8, lower8), s{2 * j + 1})"
+                yield f"{'' if whole else '    '}tensor_cores.cp_async_16(words, {to}, {name}, {origin}, {count})"
 
     def seen(self) -> Iterator[str]:
         """Where the rows of the mask begin; lines that aren't there see nothing."""
@@ -270,16 +262,10 @@ class AttentionKernel:
             parts = [f"tensor_cores.exp2(s{j}[{n}] * scale - {('new', 'new8')[n // 2]})" for n in range(4)]
             yield f"s{j} = ({', '.join(parts)})"
 
-    def weigh(self, v: Strip, mma: str, pack: str) -> Iterator[str]:
+    def scaled(self) -> Iterator[str]:
+        """The sums so far, below the largest score of now."""
         for n in range(self.dim // 8):
             yield f"o{n} = (o{n}[0] * less, o{n}[1] * less, o{n}[2] * less8, o{n}[3] * less8)"
-        for k in range(self.keys // 16):
-            packed = [f"tensor_cores.{pack}(s{j}[{n}], s{j}[{n + 1}])" for j in (2 * k, 2 * k + 1) for n in (0, 2)]
-            yield f"p = ({', '.join(packed)})"
-            for d in range(self.dim // 16):
-                yield f"upper, lower, upper8, lower8 = tensor_cores.{v.load()}(words, {v.fragment(d, k)})"
-                yield f"o{2 * d} = tensor_cores.{mma}(p, (upper, lower), o{2 * d})"
-                yield f"o{2 * d + 1} = tensor_cores.{mma}(p, (upper8, lower8), o{2 * d + 1})"
 
     def store(self, number: int, pack: str, below: int) -> str:
         less, first = ("less", 0) if below == 0 else ("less8", 2)

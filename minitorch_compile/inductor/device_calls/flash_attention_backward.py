@@ -33,17 +33,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from minitorch_compile.inductor.device_calls.attention_products import WarpgroupProducts, WarpProducts
 from minitorch_compile.inductor.device_calls.flash_attention import MASK, first_factors
 from minitorch_compile.inductor.device_calls.launcher import SIZE
-from minitorch_compile.inductor.device_calls.tensor_core_product import (
-    CHUNK,
-    ELEMENTS,
-    IMPORTS,
-    Side,
-    Strip,
-    bounds,
-    indented,
-)
+from minitorch_compile.inductor.device_calls.tensor_core_product import CHUNK, ELEMENTS, bounds, indented
 
 SIZES = (
     *("batch", "heads", "groups", "queries", "places", "causal"),
@@ -55,7 +48,7 @@ LOG2_E = 1.4426950408889634
 # line `first` of `head` is worked on, that at `next` of `head_of_next` is copied.
 TEXT = """\
 def {name}({parameters}, scale, factor):
-    words = cuda.shared.array({words}, int32)
+    words = {shared}
     thread = cuda.threadIdx.x
     lane, warp = int32(thread & 31), int32(thread >> 5)
     group, pair = int32(lane >> 2), int32(2 * (lane & 3))
@@ -63,7 +56,8 @@ def {name}({parameters}, scale, factor):
     for_sums = int32({for_sums})
     down = int32(({lines} + {rows} - 1) // {rows})
     sharing = tensor_cores.quotient(int32(heads), int32(groups))
-    nothing = (float32(0), float32(0), float32(0), float32(0))
+    zero = float32(0)
+    nothing = (zero, zero, zero, zero)
     minus_infinity = float32(-inf)
     for tile in range(cuda.blockIdx.x, int32(batch * {matrices}) * down, cuda.gridDim.x):
         matrix = tensor_cores.quotient(tile, down)
@@ -81,8 +75,7 @@ def {name}({parameters}, scale, factor):
         next, head_of_next = begin, head
         for turn in range(-1, turns):
             if turn >= 0:
-                tensor_cores.cp_async_wait_0()
-                cuda.syncthreads()
+{arrived}
             if turn + 1 < turns:
 {copy}
                 coming = int32({stage_words} - coming)
@@ -145,6 +138,7 @@ class GradientKernel:
     span: int
     of_keys: bool
     masked: bool = False
+    grouped: bool = False  # whether four warps multiply together
 
     @property
     def name(self) -> str:
@@ -177,17 +171,18 @@ class GradientKernel:
     def sizes(self) -> tuple[str, ...]:
         return (*SIZES, *(MASK if self.masked else ()))
 
-    def along(self, name: str) -> Strip:
-        """A tile as a factor that is multiplied along the heads' numbers: a line for each key, or query."""
-        return Strip(name, self.span, Side(True), ELEMENTS[self.element][0], self.dim)
+    @property
+    def products(self) -> WarpProducts:
+        return (WarpgroupProducts if self.grouped else WarpProducts)(self.element, self.dim, self.span)
 
-    def across(self, name: str) -> Strip:
-        """The same tile, multiplied along its lines."""
-        return Strip(name, self.dim, Side(False), ELEMENTS[self.element][0], self.span)
+    @property
+    def shared(self) -> int:
+        """Bytes of shared memory that a launch has to ask for."""
+        return self.products.asked_for(self.words)
 
     @property
     def words(self) -> int:
-        return 4 * self.along("u").words
+        return 4 * self.products.along().words
 
     @property
     def blocks(self) -> range:
@@ -196,14 +191,16 @@ class GradientKernel:
 
     @property
     def text(self) -> str:
-        _, mma, pack = ELEMENTS[self.element]
+        products, pack = self.products, ELEMENTS[self.element][2]
         numbers = {"rows": self.rows, "span": self.span, "dim": self.dim}
         made = ("x", "y") if self.of_keys else ("x",)
         parts = {
             **numbers,
-            **{"name": self.name, "parameters": ", ".join([*self.pointers, *self.sizes]), "words": self.words},
+            **{"name": self.name, "parameters": ", ".join([*self.pointers, *self.sizes])},
+            "shared": products.shared(self.words),
             **{"lines": "places" if self.of_keys else "queries", "matrices": "groups" if self.of_keys else "heads"},
-            **{"for_scores": self.along("u").place("0", False), "for_sums": self.across("u").place("0", True)},
+            **{"for_scores": products.place_by_rows(), "for_sums": products.place_by_columns()},
+            "arrived": indented(products.arrived, 4),
             **{"strip_words": self.words // 4, "stage_words": self.words // 2},
             "bounds": bounds(32 * self.warps, 1),
             "starts": indented(STARTS[self.of_keys].format(**numbers).splitlines(), 2),
@@ -212,13 +209,13 @@ class GradientKernel:
             "prepare": indented([*self.prepare()], 2),
             "copy": indented([*self.copy()], 4),
             "numbers": indented([*self.numbers()], 4),
-            "scores": indented([*self.products("s", "u", "x", mma), *self.products("t", "w", "y", mma)], 4),
+            "scores": indented([*products.by_rows("s", "x", "at_u"), *products.by_rows("t", "y", "at_w")], 4),
             "mask": indented([*self.mask()], 4),
             "weights": indented([*self.weights()], 4),
-            "sums": indented([*self.sums(mma, pack)], 4),
+            "sums": indented([*self.sums()], 4),
             "store": indented([line for name in made for line in self.store(name, pack)], 2),
         }
-        return IMPORTS + TEXT.format(**parts)
+        return products.imports + TEXT.format(**parts)
 
     def held(self) -> Iterator[str]:
         """What stays in registers: a block's rows; for queries, their deltas, and logarithms, in base 2."""
@@ -257,7 +254,7 @@ class GradientKernel:
 
     def prepare(self) -> Iterator[str]:
         """What a thread copies of each tile: chunks of one side, and those of the other beside them."""
-        along, threads = self.along("u"), 32 * self.warps
+        along, threads = self.products.along(), 32 * self.warps
         if self.of_keys:
             yield f"u_row, w_row = q_row, int64({self.dim})"
         else:
@@ -265,13 +262,13 @@ class GradientKernel:
         for n in along.copies(threads):
             mine = f"(thread + {n * threads})"
             yield f"line{n}, chunk = int32({mine} // {along.chunks}), int32({mine} % {along.chunks})"
-            yield f"to{n} = int32({4 * along.chunks} * line{n} + 4 * {along.swizzled('chunk', f'line{n}')})"
+            yield f"to{n} = int32({along.word('chunk', f'line{n}')})"
             for name in "uw":
                 yield f"{name}_from{n} = line{n} * {name}_row + {CHUNK // along.size} * chunk"
 
     def copy(self) -> Iterator[str]:
         """The next tile, of which lines beyond the last are zeros."""
-        along, threads = self.along("u"), 32 * self.warps
+        along, threads = self.products.along(), 32 * self.warps
         if self.of_keys:
             yield "u_start = item * q_batch + head_of_next * q_head + next * u_row"
             yield "w_start = ((item * heads + head_of_next) * queries + next) * w_row"
@@ -297,17 +294,6 @@ class GradientKernel:
                 yield f"column = int32(first + pair + {8 * j + n})"
                 yield f"log{j}_{n} = logs[line + column] * float32({LOG2_E}) if column < end else float32(0)"
                 yield f"delta{j}_{n} = deltas[line + column] if column < end else float32(0)"
-
-    def products(self, name: str, tile: str, held: str, mma: str) -> Iterator[str]:
-        """A tile's scores, or what is of their size: along the heads' numbers."""
-        along = self.along(tile)
-        for j in self.blocks:
-            yield f"{name}{j} = nothing"
-        for d in range(self.dim // 16):
-            for j in range(self.span // 16):
-                yield f"upper, lower, upper8, lower8 = tensor_cores.{along.load()}(words, {along.fragment(j, d)})"
-                yield f"{name}{2 * j} = tensor_cores.{mma}({held}{d}, (upper, lower), {name}{2 * j})"
-                yield f"{name}{2 * j + 1} = tensor_cores.{mma}({held}{d}, (upper8, lower8), {name}{2 * j + 1})"
 
     def mask(self) -> Iterator[str]:
         """What a query may not see, or isn't there, is minus infinity; most tiles have nothing of it."""
@@ -342,22 +328,11 @@ class GradientKernel:
             yield f"s{j} = ({', '.join(powers)})"
             yield f"t{j} = ({', '.join(f's{j}[{n}] * (t{j}[{n}] - delta{end})' for n, end in enumerate(ends))})"
 
-    def sums(self, mma: str, pack: str) -> Iterator[str]:
+    def sums(self) -> Iterator[str]:
         """D u, and for keys P w, added to what there is."""
-        pairs = [("t", "u", "xs"), *([("s", "w", "ys")] if self.of_keys else [])]
-        for name, tile, total in pairs:
-            across = self.across(tile)
-            for k in range(self.span // 16):
-                packed = [
-                    f"tensor_cores.{pack}({name}{j}[{n}], {name}{j}[{n + 1}])"
-                    for j in (2 * k, 2 * k + 1)
-                    for n in (0, 2)
-                ]
-                yield f"p = ({', '.join(packed)})"
-                for d in range(self.dim // 16):
-                    yield f"upper, lower, upper8, lower8 = tensor_cores.{across.load()}(words, {across.fragment(d, k)})"
-                    yield f"{total}{2 * d} = tensor_cores.{mma}(p, (upper, lower), {total}{2 * d})"
-                    yield f"{total}{2 * d + 1} = tensor_cores.{mma}(p, (upper8, lower8), {total}{2 * d + 1})"
+        yield from self.products.by_columns("xs", "t", "at_u")
+        if self.of_keys:
+            yield from self.products.by_columns("ys", "s", "at_w")
 
     def store(self, name: str, pack: str) -> Iterator[str]:
         times, lines = " * factor" if name == "x" else "", "places" if self.of_keys else "queries"

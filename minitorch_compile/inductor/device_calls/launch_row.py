@@ -78,6 +78,6 @@ class LaunchRow:
         if isinstance(part, tuple):
             launch, places = part
             return lambda memory, stream: launch([memory[place] for place in places], stream)
-        row = [(x.loaded.handle(device), x.blocks, x.loaded.threads, table) for x, table in part]
+        row = [(x.loaded.handle(device), x.sizes, table) for x, table in part]
         put = part[0][0].loaded.driver.prepared_row(device, row)
         return lambda memory, stream: put(stream[1])

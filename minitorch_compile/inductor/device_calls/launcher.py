@@ -72,9 +72,11 @@ Request = tuple[str, str, Sequence[str], BlockShape]
 
 class Launcher(Protocol):
     """What kernels are compiled and launched by. `threads` of a block, and `most_blocks` of a launch, or `all_blocks`
-    where each has a piece of work of its own."""
+    where each has a piece of work of its own; whether the GPU multiplies by warpgroups (`codegen/cuda/warpgroups.py`).
+    """
 
     threads: int
+    has_warpgroups: bool
     most_blocks: int
     all_blocks: int
 
@@ -100,6 +102,7 @@ class SimulatedLauncher:
     """Runs kernels in the simulator, on the memory of a driver without a GPU."""
 
     threads, most_blocks, all_blocks = 32, 2, 2
+    has_warpgroups = False
 
     def __init__(self, driver: FakeDriver) -> None:
         self.driver = driver
@@ -115,7 +118,7 @@ class SimulatedLauncher:
         kinds = [kind for kind in parameters if not is_pointer(kind)]
 
         def prepared(blocks: int, reaches: Sequence[Reach], numbers: Sequence[Any]) -> Launch:
-            kernel = simulate(function)[blocks, threads]
+            kernel = simulate(function)[blocks, threads, 0, block.shared]
 
             def launch(addresses: Sequence[int], stream: StreamHandle, given: Sequence[Any] = ()) -> None:
                 filled = (given[number.place] if isinstance(number, Open) else number for number in numbers)

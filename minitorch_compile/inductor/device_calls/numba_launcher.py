@@ -43,6 +43,7 @@ class NumbaLauncher:
         self.driver: Any = driver
         properties = driver.properties(0)
         self.capability = properties.major, properties.minor
+        self.has_warpgroups = self.capability == (9, 0)
         self.most_blocks = properties.multi_processor_count * BLOCKS_PER_MULTIPROCESSOR
 
     def compile(self, text: str, name: str, parameters: Sequence[str], block: BlockShape = BlockShape()) -> Kernel:
@@ -50,7 +51,7 @@ class NumbaLauncher:
         threads = int(self.threads * block.times)
         make = lambda: self.code_of(ptx_of_job(self.job(text, name, parameters, block)))
         entry, code = kernel_store.kept(self.key(text, parameters, block), make)
-        loaded = LoadedKernel(self.driver, code, entry.encode(), threads)
+        loaded = LoadedKernel(self.driver, code, entry.encode(), threads, block.shared)
         return lambda blocks, reaches, numbers: PreparedLaunch(loaded, blocks, parameters, reaches, numbers)
 
     def compile_ahead(self, requests: Sequence[Request]) -> None:
@@ -111,6 +112,8 @@ def ptx_of(function: Any, parameters: Sequence[str], capability: tuple[int, int]
     bounds = getattr(function, "launch_bounds", None)  # threads, and how many blocks are to share a multiprocessor
     how = {"device": False, "abi": "numba", "cc": capability, "output": "ptx", "launch_bounds": bounds}
     text, _ = cuda.compile(function, signature, **how)
+    if "wgmma" in text:  # which is there on this one architecture, and not on those that come after
+        text = re.sub(r"(\.target sm_90)\b", r"\1a", text)
     return text.encode()
 
 

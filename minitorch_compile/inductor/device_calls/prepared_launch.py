@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from minitorch_compile.cuda_runtime.driver import StreamHandle
+from minitorch_compile.cuda_runtime.launch_loop import LaunchSizes
 from minitorch_compile.inductor.device_calls.launcher import (
     Open,
     Reach,
@@ -27,15 +28,18 @@ ARRAY_ADDRESS = 4  # the word of it: before it come two owners, elements, bytes 
 
 
 class LoadedKernel:
-    """A kernel's machine code, and its handle on each device where it was launched."""
+    """A kernel's machine code, and its handle on each device where it was launched. `shared`: bytes of memory that its
+    launches ask for."""
 
-    def __init__(self, driver: Any, image: bytes, entry: bytes, threads: int) -> None:
-        self.driver, self.image, self.entry, self.threads = driver, image, entry, threads
+    def __init__(self, driver: Any, image: bytes, entry: bytes, threads: int, shared: int = 0) -> None:
+        self.driver, self.image, self.entry, self.threads, self.shared = driver, image, entry, threads, shared
         self.handles: dict[int, Any] = {}
 
     def handle(self, device: int) -> Any:
         if device not in self.handles:
             self.handles[device] = self.driver.load_kernel(device, self.image, self.entry)
+            if self.shared:
+                self.driver.allow_shared_memory(self.handles[device], self.shared)
         return self.handles[device]
 
 
@@ -54,7 +58,7 @@ class PreparedLaunch:
         reaches: Sequence[Reach],
         numbers: Sequence[Any],
     ) -> None:
-        self.loaded, self.blocks = loaded, blocks
+        self.loaded, self.sizes = loaded, LaunchSizes(blocks, loaded.threads, loaded.shared)
         words: list[int] = []
         self.arrays: list[int] = []  # where their addresses go
         self.open: list[tuple[int, Any, int]] = []  # where a launch's own numbers go, what makes them, and which
@@ -106,7 +110,7 @@ class PreparedLaunch:
     def prepared(self, device: int) -> Callable[[int], None]:
         """What puts the kernel into a stream of a device."""
         loaded = self.loaded
-        made = loaded.driver.prepared_launch(device, loaded.handle(device), self.blocks, loaded.threads, self.where)
+        made = loaded.driver.prepared_launch(device, loaded.handle(device), self.sizes, self.where)
         return self.launches.setdefault(device, made)  # one for all threads, which take turns
 
     @property

@@ -244,6 +244,10 @@ class Strip:
         """Where a chunk of a line lies among those of the line."""
         return f"({chunk} ^ {swizzle(self.chunks, line)})"
 
+    def word(self, chunk: str, line: str) -> str:
+        """The word at which a chunk of a line begins."""
+        return f"{4 * self.chunks} * {line} + 4 * {self.swizzled(chunk, line)}"
+
     def load(self) -> str:
         """What brings 16 x 16 elements into registers; along k, those of a lie as mma wants them, as do those of b."""
         return "ldmatrix_x4" if self.side.along_k else "ldmatrix_x4_transposed"
@@ -271,12 +275,11 @@ class Strip:
 
     def prepare(self, threads: int, start: str, limit: str, base: int) -> Iterator[str]:
         """What a thread copies in each step, and where: its line and its chunk of the strip."""
-        name, each, words = self.name, CHUNK // self.size, 4 * self.chunks
+        name, each = self.name, CHUNK // self.size
         for n in self.copies(threads):
             mine, line = f"(thread + {n * threads})" if n else "thread", f"{name}_line{n}"
             yield f"{line}, chunk = int32({mine} // {self.chunks}), int32({mine} % {self.chunks})"
-            place = f"{words} * {line} + 4 * {self.swizzled('chunk', line)}"
-            yield f"{name}_to{n} = int32({place} + {base})"
+            yield f"{name}_to{n} = int32({self.word('chunk', line)} + {base})"
             outer = f"{start} + {line}" if self.side.along_k else f"{start} + {each} * chunk"
             if self.side.along_k:
                 yield f"{name}_from{n} = matrix * {name}_apart + ({outer}) * {name}_line + {each} * chunk"

@@ -69,11 +69,11 @@ SHARED = 3  # the number of shared memory among LLVM's address spaces
 EFFECT = {"side_effect": True}  # an instruction that LLVM may neither drop nor move
 
 
-def twin(name: str) -> Callable[[Any], Any]:
-    """Says which function of the simulator's does the same as an intrinsic."""
+def twin(name: str, file: str = "tensor_cores") -> Callable[[Any], Any]:
+    """Says which function of the simulator's does the same as an intrinsic, and in which of its files."""
 
     def mark(made: Any) -> Any:
-        made.simulated_as = f"tensor_cores.{name}"
+        made.simulated_as = f"{file}.{name}"
         return made
 
     return mark
@@ -199,10 +199,10 @@ def cp_async_16(typingctx, shared, place, source, index, count):
     return types.void(shared, types.int64, source, types.int64, types.int32), code
 
 
-def order(name: str, text: str) -> Any:
+def order(name: str, text: str, file: str = "tensor_cores") -> Any:
     """An instruction without operands."""
 
-    @twin(name)
+    @twin(name, file)
     @intrinsic
     def instruction(typingctx):
         def code(context, builder, signature, values):

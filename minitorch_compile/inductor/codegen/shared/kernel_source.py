@@ -30,11 +30,13 @@ class BlockShape(NamedTuple):
     """Threads of a GPU's block, as a multiple of the usual number, and how many blocks a multiprocessor has at the
     least: so many that none of their threads takes too many registers (0: the compiler may decide). `each`: there is a
     block for every piece of work, since some begin to read while others write; else few, which go on to the next piece.
+    `shared`: bytes of shared memory beside what the kernel's text asks for, which can't be more than 48 KB.
     """
 
     times: float = 1
     together: int = 0
     each: bool = False
+    shared: int = 0
 
 
 @dataclass
