@@ -7,7 +7,7 @@ GRAPHS ?= --count 20000 --kernels python
 COMPILED_GRAPHS ?= --count 600 --seed 100000
 DEVICE_GRAPHS ?= --count 1000
 .DEFAULT_GOAL := help
-.PHONY: help setup lab work tour test test-all coverage lint bench bench-peers fuzz processors partitions grade class progress mini-test site browser viewer-check course course-check lock test-pythons clean distclean
+.PHONY: help setup lab work tour test test-all coverage lint bench bench-peers fuzz processors partitions grade watch class progress mini-test site browser viewer-check course course-check lock test-pythons clean distclean
 
 help:  ## this list
 	@echo "minitorch_compile: rebuild the PyTorch 2 compile stack, one readable floor at a time"
@@ -28,6 +28,9 @@ tour: setup  ## run lesson 00 without a browser: build/tour.html and its table h
 
 grade: setup  ## grade your exercises in work/
 	@$(PY) -m minitorch_compile.course grade
+
+watch: setup  ## check each notebook in work/ when you save it
+	@$(PY) -m minitorch_compile.course watch
 
 class: setup  ## grade a class: CLASS=folder with a folder for each learner (ROSTER=roster.csv, OUT=build/class); the same command goes on after a kill
 	@$(PY) -m minitorch_compile.course class "$(CLASS)" $(if $(ROSTER),--roster "$(ROSTER)") $(if $(OUT),--out "$(OUT)")

@@ -1,5 +1,5 @@
 """`python -m minitorch_compile.course grade [folder]`: a table of points; `... progress`: every exercise's state;
-`... class FOLDER`: the submissions of a class.
+`... class FOLDER`: the submissions of a class; `... watch`: what you save, checked as you save it.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ import sys
 from pathlib import Path
 
 from .checking.result import readable
-from .files.course_folder import course_folder
+from .files.course_folder import course_folder, work_folder
 from .grading.class_grades import grade_class
 from .grading.class_tables import write_tables
 from .grading.grade import Grade, grade_folder, percent, table
 from .grading.progress import progress
 from .grading.roster import Learner, learners_in, read_roster
+from .grading.watch import watch_folder
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -29,6 +30,7 @@ def main(arguments: list[str] | None = None) -> int:
     grading.add_argument("--csv", type=Path, help="write one line an exercise to this file")
     following = commands.add_parser("progress", help="what is done and what is next")
     following.add_argument("lesson", nargs="?", help="a number such as 01; default: all")
+    commands.add_parser("watch", help="check each notebook in work/ when it is saved")
     of_all = commands.add_parser("class", help="grade the submissions of a class; the same command again goes on")
     of_all.add_argument("folder", type=Path, help="has a folder for each learner, as work/ is one")
     of_all.add_argument("--roster", type=Path, help="a CSV file with the columns id, name, email, folder; default: all")
@@ -50,6 +52,9 @@ def run(options: argparse.Namespace) -> int:
         sys.stdout.reconfigure(errors="backslashreplace")  # no terminal is too simple for what a learner wrote
     if options.command == "progress":
         progress(options.lesson)
+        return 0
+    if options.command == "watch":
+        watch_folder(work_folder())
         return 0
     if options.command == "class":
         return grade_all(options)

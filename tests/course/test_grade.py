@@ -16,6 +16,8 @@ from minitorch_compile.course.files.course_folder import course_folder
 from minitorch_compile.course.grading.grade import Grade, grade_folder, grade_notebook, percent, table
 from minitorch_compile.course.grading.hints import hint, read_hints
 from minitorch_compile.course.grading.progress import grades_of, progress
+from minitorch_compile.course.grading.watch import Watch
+from minitorch_compile.course.mini.reference import steps_of
 
 from .notebooks import ROOT
 
@@ -53,6 +55,22 @@ def test_the_solutions_score_everything():
     grades = graded("solutions")
     assert len(grades) == len(GRADED) and all(grade.points == grade.total for grade in grades)
     assert table(grades).splitlines()[-1].endswith("100%")
+
+
+def test_a_saved_notebook_is_checked_where_it_has_changed(course):
+    watch = Watch(course / "work")
+    save(course, RIGHT, "def place_of(index, strides, offset): return 0")
+    (lesson,) = watch.saved()
+    assert watch.saved() == [] and "4 of 4 points" in (told := watch.check(lesson))
+    assert "01 tensors, strides, views: 4 of 44 points" in told
+    save(course, "def contiguous_strides(sizes):\n    return 0")
+    (lesson,) = watch.saved()
+    assert "contiguous_strides((2, 2)): expected (2, 1), got 0" in watch.check(lesson)
+    (course / "work" / LESSON).write_text("{")
+    assert watch.check(*watch.saved()).startswith(f"{LESSON} is not a notebook")
+    (course / "work" / "mini").mkdir()
+    (course / "work" / "mini" / "guards.py").write_text("")
+    assert {lesson.number for lesson in watch.saved()} == {number[:2] for number in steps_of("guards")}
 
 
 def test_a_fresh_clone_scores_nothing(course, capsys):
