@@ -36,6 +36,7 @@ from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.fx.interpreter import Interpreter
 from minitorch_compile.fx.lazy_graph_module import LazyGraphModule
 from minitorch_compile.fx.node import Node
+from minitorch_compile.fx.size_nodes import runs_plainly
 from minitorch_compile.symbolic import Symbol, SymInt
 from minitorch_compile.tensor.modes.symbolic_layout import unknown_sizes
 from minitorch_compile.tensor.tensor_base import TensorBase
@@ -158,7 +159,7 @@ def _stretches(graph: Graph) -> list[Node | list[Node]]:
 
 def _is_plain(node: Node, here: Sequence[Node]) -> bool:
     """Whether a call is run as it is: it needs data, changes a mode, is about numbers, or about what is no tensor."""
-    if node.op == "get_attr" or "runs_plainly" in node.meta or node.target in AS_THEY_ARE or _is_size(node):
+    if node.op == "get_attr" or runs_plainly(node) or node.target in AS_THEY_ARE or _is_size(node):
         return True
     outside = (x for x in node.all_input_nodes if x not in here)
     return any(not isinstance(x.meta.get("val"), (TensorBase, SymInt)) for x in outside)

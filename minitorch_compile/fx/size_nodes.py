@@ -21,6 +21,8 @@ from minitorch_compile.fx.graph import Graph
 from minitorch_compile.fx.node import Node
 from minitorch_compile.symbolic import Expression, FloorDivision, Maximum, ShapeEnv, Symbol, SymInt, sym_max
 from minitorch_compile.symbolic.sym_int import sym_or_int
+from minitorch_compile.tensor.memory.device import META
+from minitorch_compile.tensor.tensor_base import TensorBase
 
 MakePlaceholder = Callable[[Symbol], Node]
 
@@ -102,8 +104,22 @@ class SizeNodes:
 
 
 def has_plain_calls(graph: Graph) -> bool:
-    """Whether calls are to be run as they are: the data decide a size there, or it is about the tape."""
-    return any("runs_plainly" in node.meta for node in graph.nodes)
+    """Whether calls are to be run as they are."""
+    return any(map(runs_plainly, graph.nodes))
+
+
+def runs_plainly(node: Node) -> bool:
+    """Whether a call is to be run as it is: the data decide a size there, it is about the tape, or about a tensor on
+    meta, of which there is nothing to compute."""
+    if "runs_plainly" in node.meta:
+        return True
+    return node.op.startswith("call") and any(map(_is_on_meta, (node, *node.all_input_nodes)))
+
+
+def _is_on_meta(node: Node) -> bool:
+    value = node.meta.get("val")
+    values = value if isinstance(value, (tuple, list)) else (value,)
+    return any(isinstance(x, TensorBase) and x.device is META for x in values)
 
 
 def _parts(atom: FloorDivision | Maximum) -> tuple[Callable[..., Any], tuple[Expression, Expression]]:

@@ -17,10 +17,14 @@ REFUSED: dict[str, Any] = {
     "scatter_add": lambda x, i: x.scatter_add(0, i[:, None], x[:2, :1]),
     "index_select": lambda x, i: x.index_select(0, i),
     "index_add": lambda x, i: x.index_add(0, i, x[:2]),
+    "index_copy": lambda x, i: x.index_copy(0, i, x[:2]),
+    "index_fill": lambda x, i: x.index_fill(0, i, 1.0),
+    "take": lambda x, i: x.take(i),
+    "put": lambda x, i: x.put(i, x[0, :2]),
     "embedding": lambda x, i: torch.nn.functional.embedding(i, x),
     "values": lambda x, i: x.clone().index_put_((i.to(x.device),), X[:2].cuda() if x.device.type == "cpu" else X[:2]),
 }
-TAKE_FROM_MAIN_MEMORY = ("index_select", "index_add", "values")  # as packed sequences and pairs of rows need it
+TAKE_FROM_MAIN_MEMORY = ("values",)
 
 
 @pytest.mark.parametrize("name", REFUSED)

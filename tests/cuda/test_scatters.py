@@ -112,3 +112,21 @@ def test_the_gradient_of_a_loss_of_classes_is_no_scatter_where_it_is_compiled() 
     assert "scatter(" not in "".join(record.text for record in records)
     with pytest.raises(RuntimeError, match="5 is out of bounds"):
         compiled(scores.cuda(), torch.tensor([2, 1, 0, 5]).cuda())
+
+
+def test_no_index_is_right_for_an_empty_dimension() -> None:
+    x, index, row = (torch.zeros(2, 0), torch.tensor([[5, 9]]), torch.zeros(1, 2))
+    for call in (
+        lambda x, i, s: x.scatter_add(1, i, s),
+        lambda x, i, s: x.scatter(1, i, s),
+        lambda x, i, s: x.gather(1, i),
+        lambda x, i, s: x[:, i[0]],
+        lambda x, i, s: x.take(i),
+        lambda x, i, s: x.put(i, s),
+        lambda x, i, s: x.index_fill(1, i[0], 1.0),
+    ):
+        with pytest.raises((IndexError, RuntimeError)) as here:
+            call(x, index, row)
+        with pytest.raises(here.type, match="out of bounds"):
+            call(x.cuda(), index.cuda(), row.cuda())
+    assert x.cuda().scatter_add(1, index[:, :0].cuda(), row[:, :0].cuda()).shape == (2, 0)

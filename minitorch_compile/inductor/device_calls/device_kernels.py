@@ -158,6 +158,8 @@ class DeviceKernels:
         self, op: Op, bound: Sequence[Any], index: int, is_mixed: bool, opened: Sequence[Any] = ()
     ) -> DeviceCall | None:
         """The kernels for calls like this one; None if there are none. `opened`: numbers that each call brings."""
+        if op.kind == "indexing" and looks_up_nothing(all_tensors(bound)):
+            return None
         call = None
         if op in random_draws.FROM_PLACE:
             call, opened = partial(random_draws.marked, op), random_draws.MARKS
@@ -266,6 +268,11 @@ def _named(text: str, kinds: Sequence[str], block: BlockShape) -> str:
 def on_device(x: TensorBase, where: Device) -> TensorBase:
     """The tensor, or a copy on the device of one in main memory."""
     return x if x.storage.block is not None else moved(x, where)
+
+
+def looks_up_nothing(tensors: Sequence[TensorBase]) -> bool:
+    """Whether indices are told to an empty tensor, all of which are wrong: no kernel would run that says so."""
+    return 0 in tensors[0].sizes and any(0 not in x.sizes for x in tensors[1:])
 
 
 def with_own_signs(x: TensorBase) -> TensorBase:

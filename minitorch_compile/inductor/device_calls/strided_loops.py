@@ -19,8 +19,10 @@ def double(x, n):
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 
 
+@lru_cache(maxsize=4096)  # a call with other sizes has the same text
 def by_adding(text: str) -> str:
     """The text with loops over ranges whose steps are positive and not written as numbers as loops that add."""
     return ast.unparse(ast.fix_missing_locations(_ByAdding().visit(ast.parse(text))))

@@ -111,7 +111,7 @@ def invert_permutation(permutation: Tensor | None) -> Any:
     """The permutation that undoes another: result[permutation[i]] = i."""
     if permutation is None:
         return None
-    places = ops.arange(permutation.numel())
+    places = ops.arange(permutation.numel(), device=permutation.device)
     return ops.index_put(ops.zeros_like(permutation), [permutation], places.to(permutation.dtype))
 
 
@@ -130,7 +130,7 @@ def pack_padded_sequence(
     order = None
     if not enforce_sorted:
         sorted_places = sorted(range(len(asked)), key=lambda i: -asked[i])
-        order = tensor(sorted_places, dtype=int64)
+        order = tensor(sorted_places, dtype=int64, device=input.device)
         asked = [asked[i] for i in sorted_places]
         input = ops.index_select(input, 0 if batch_first else 1, order)
     data, batch_sizes = _packed(input, asked, batch_first)
@@ -162,7 +162,7 @@ def _packed(input: Any, lengths: Sequence[int], batch_first: bool) -> tuple[Any,
     width = steps.sizes[1]
     places = [step * width + i for step, size in enumerate(batch_sizes) for i in range(size)]
     rows = ops.flatten(steps, 0, 1)
-    return ops.index_select(rows, 0, tensor(places, dtype=int64)), batch_sizes
+    return ops.index_select(rows, 0, tensor(places, dtype=int64, device=rows.device)), batch_sizes
 
 
 def pad_packed_sequence(

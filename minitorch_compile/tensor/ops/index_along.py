@@ -46,16 +46,22 @@ def _places(
         raise TypeError(f"{name}(): argument 'index' must be Tensor, not {type(index).__name__}")
     if len(index.sizes) > 1:
         raise IndexError(f"{name}(): Index is supposed to be a vector, but got sizes {list(index.sizes)}")
-    if index.storage.block is not None and index.device != input.device and not input.is_fake:
-        raise MixedDevicesError(
-            "Expected all tensors to be on the same device, but found at least two devices,"
-            f" {input.device} and {index.device}! ({name}: move the index, as index.to('{input.device}'))"
-        )
+    _check_device(name, input, index)
     if index.dtype not in (int64, int32):
         raise RuntimeError(f"{name}(): Expected dtype int32 or int64 for index, got {index.dtype}")
     if outside is not None:
         index = _from_the_front(name, index, input.sizes[at] if input.sizes else 1, at, outside)
     return [None] * at + [index if index.sizes else reshape(index, (1,))]
+
+
+def _check_device(name: str, input: TensorBase, index: TensorBase) -> None:
+    """MixedDevicesError for an index that isn't where the input is: only x[index] takes one from main memory."""
+    on_device = index.storage.block is not None or input.storage.block is not None
+    if on_device and index.device != input.device and not (input.is_fake or index.is_fake):
+        raise MixedDevicesError(
+            "Expected all tensors to be on the same device, but found at least two devices,"
+            f" {input.device} and {index.device}! ({name}: move the index, as index.to('{input.device}'))"
+        )
 
 
 def extremes(x: Any) -> tuple[int, int]:
@@ -170,24 +176,25 @@ def index_reduce(
 # ------------------------------------------------------------------------------------------ in the flattened tensor
 
 
-def _flat_index(name: str, index: TensorBase) -> None:
+def _flat_index(name: str, input: TensorBase, index: TensorBase) -> None:
     if not isinstance(index, TensorBase):
         raise TypeError(f"{name}(): argument 'index' must be Tensor, not {type(index).__name__}")
     if index.dtype is not int64:
         raise RuntimeError(f"{name}(): Expected a long tensor for index, but got {index.dtype}")
+    _check_device(name, input, index)
 
 
 @composite(methods=True)
 def take(input: Tensor, index: Tensor) -> Any:
     """The elements at those places of the flattened input, in the sizes of `index`."""
-    _flat_index("take", index)
+    _flat_index("take", input, index)
     return contiguous(index_op(reshape(input, (-1,)), [index]))
 
 
 @composite(methods=True, inplace=True)
 def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Any:
     """`input` with the elements of source stored at those places of the flattened input, or added to them."""
-    _flat_index("put_", index)
+    _flat_index("put_", input, index)
     if numel(index.sizes) != numel(source.sizes):
         raise RuntimeError(
             f"put_(): Expected source and index to have the same number of elements, but got source.numel() ="
