@@ -21,6 +21,9 @@ MOST_UNFOLLOWED = 15  # instances of one test, between two that are followed
 # The tests run in several processes already; one that compiles for others would only be in their way.
 os.environ.setdefault("MTC_COMPILE_THREADS", "1")
 
+# Large arrays are no reason to compile a library of kernels in the background; its own tests write one.
+os.environ.setdefault("MTC_EAGER_KERNELS", "on_disk")
+
 # No test may fail because the machine is busy: hypothesis sets no limits in time.
 hypothesis.settings.register_profile(
     "busy machine", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]

@@ -25,6 +25,7 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
+from minitorch_compile.environment_variables import EAGER_KERNELS
 from minitorch_compile.user_warnings import warn_user
 
 drawing_node_limit: Annotated[
@@ -96,6 +97,12 @@ random_stream: Annotated[
     "Random numbers: 'philox', which compiled programs draw as well, or 'mt19937', PyTorch's on a CPU. At the start:"
     " MTC_RANDOM_STREAM.",
 ] = "philox"
+
+eager_kernels: Annotated[
+    Literal["on", "on_disk", "off"],
+    "Large eager operations on the CPU run on kernels, if the library of them is on disk; 'on': else it is written"
+    " in the background, for later processes; 'off': NumPy computes. At the start: MTC_EAGER_KERNELS.",
+] = EAGER_KERNELS.value()
 
 constant_bytes: Annotated[int, "Constants of at most this many bytes are computed while compiling."] = 65536
 

@@ -77,6 +77,17 @@ def whole_number(least: int, most: int) -> Callable[[str], int]:
     return read
 
 
+def one_of(*words: str) -> Callable[[str], str]:
+    """Reads one of these words; anything else is a ValueError."""
+
+    def read(text: str) -> str:
+        if text not in words:
+            raise ValueError(text)
+        return text
+
+    return read
+
+
 def switch(text: str) -> bool:
     """0 or 1; anything else is a ValueError."""
     return bool(whole_number(0, 1)(text))
@@ -121,8 +132,16 @@ CUDA_SANITIZER = EnvironmentVariable(
 CUDA_SIM = EnvironmentVariable(
     "MTC_CUDA_SIM", "a whole number from 0 to 8", whole_number(0, 8), 0, "0", "So many GPUs are simulated on the CPU."
 )
+EAGER_KERNELS = EnvironmentVariable(
+    "MTC_EAGER_KERNELS",
+    "on, on_disk or off",
+    one_of("on", "on_disk", "off"),
+    "on",
+    "on",
+    "Large eager operations run on kernels: on, made when missing; on_disk, if they are there; off, by NumPy.",
+)
 CUDA = (NO_CUDA_MEMORY_CACHING, CUDA_SANITIZER, CUDA_SIM)  # read only where tensors are on a GPU
-VARIABLES = (CACHE_DIR, CACHE_BYTES, COMPILE_THREADS, KEEP_MEMORY, PROGRESS, *CUDA)
+VARIABLES = (CACHE_DIR, CACHE_BYTES, COMPILE_THREADS, EAGER_KERNELS, KEEP_MEMORY, PROGRESS, *CUDA)
 
 
 def without_wrong_values() -> dict[str, str]:

@@ -4,6 +4,7 @@ from typing import Any
 
 from minitorch_compile.compiler import (  # enter backends, the profiler's probes, and who makes the kernels of a GPU
     eager_kernels,
+    eager_kernels_cpu,
     pipeline,
     profiled_stages,
 )

@@ -24,7 +24,7 @@ from numba import njit, types
 
 from minitorch_compile.cuda_runtime.native_code import METH_FASTCALL, MethodDefinition, builtin
 from minitorch_compile.inductor.runtime.atomics import atomic_load, atomic_store  # noqa: F401 (the example's)
-from minitorch_compile.inductor.runtime.kernel_function import native_function
+from minitorch_compile.inductor.runtime.kernel_function import NativeFunction, native_function
 from minitorch_compile.inductor.runtime.object_store import place_beside
 
 _as_word = types.ExternalFunction("PyLong_AsLongLong", types.int64(types.int64))
@@ -32,6 +32,7 @@ _take_reference = types.ExternalFunction("Py_IncRef", types.void(types.int64))
 
 
 _definitions: list[MethodDefinition] = []  # CPython keeps their addresses
+BUILTINS: dict[str, NativeFunction] = {}  # by name, as native functions
 
 
 @njit(forceinline=True)
@@ -56,5 +57,6 @@ def builtin_function(function: Callable[[int, int, int], int]) -> Any:
     name = function.__name__
     native = native_function(name, types.int64(types.int64, types.int64, types.int64))(function)
     native.place = place_beside(function)
+    BUILTINS[name] = native
     _definitions.append(MethodDefinition(name.encode(), native.address, METH_FASTCALL, None))
     return builtin(_definitions[-1])

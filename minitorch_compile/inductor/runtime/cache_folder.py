@@ -24,41 +24,16 @@ from pathlib import Path
 
 from minitorch_compile import logs
 from minitorch_compile.environment_variables import CACHE_BYTES
-from minitorch_compile.folder_trust import is_ours
+from minitorch_compile.kernel_library.object_files import read_own as read_own  # the other half of what is done here
+from minitorch_compile.kernel_library.object_files import used_files as used_files
 from minitorch_compile.users_cache import cache_folder
 
 OWN_FILES = "[0-9a-f][0-9a-f]/mtc_*"  # nothing else is ever removed: the folder may be the user's own
 UNFINISHED = ".tmp"  # the end of a name under which a file is being written
 ABANDONED = 3600.0  # seconds after which whoever was writing such a file must have been killed
-USED_ANEW = 3600.0  # seconds after which another use of a file is noted
-# No links; and no waiting for a pipe. (Windows has neither, but tells texts from bytes.)
-READ_FLAGS = sum(getattr(os, name, 0) for name in ("O_RDONLY", "O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
-
-used_files: set[Path] = set()  # what this process has read or written
-
 log = logs.artifact("cache")
 
 # ------------------------------------------------------------------------------------------------ files
-
-
-def read_own(path: Path) -> bytes | None:
-    """The bytes of a file that this user wrote; None if there is none, or only a link or somebody else's file."""
-    try:
-        descriptor = os.open(path, READ_FLAGS)
-    except OSError:
-        return None
-    status = os.fstat(descriptor)
-    if not stat.S_ISREG(status.st_mode) or not is_ours(status):
-        os.close(descriptor)
-        log(f"{path} could have been written by another user: not read")
-        return None
-    with open(descriptor, "rb") as file:
-        contents = file.read()
-    used_files.add(path)
-    if time.time() - status.st_mtime > USED_ANEW:
-        with suppress(OSError):
-            os.utime(path)
-    return contents
 
 
 def write_whole(path: Path, contents: bytes) -> bool:

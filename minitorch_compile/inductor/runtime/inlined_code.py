@@ -26,7 +26,14 @@ from numba import config, njit
 from minitorch_compile.tensor.cpu.numba_cache import CachedFunction, cached_on_disk
 
 # Where code lies that ends up inside compiled kernels: a change in it makes every kernel that was kept stale.
-INLINED_SOURCES = ("machine.py", "runtime/*.py", "kernels/*.py", "kernels/vecmath/*.py")
+INLINED_SOURCES = (
+    "machine.py",
+    "runtime/*.py",
+    "kernels/*.py",
+    "kernels/vecmath/*.py",
+    "../kernel_library/call_words.py",
+    "../kernel_library/pool_memory.py",
+)
 
 
 @cache

@@ -109,6 +109,11 @@ class NativeFunction:
         return address
 
     @property
+    def path(self) -> Path | None:
+        """Where the machine code is kept; None for a function that isn't."""
+        return self.place or (object_store.path_of(self.key) if self.key else None)
+
+    @property
     def was_kept(self) -> bool:
         """Whether the machine code came from disk."""
         return bool(self.address) and "compiled" not in vars(self)

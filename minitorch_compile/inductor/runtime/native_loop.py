@@ -14,7 +14,6 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-import numpy as np
 from llvmlite import ir
 from numba import config, njit, types
 from numba.core import cgutils
@@ -25,16 +24,21 @@ from minitorch_compile.inductor.runtime.builtin_function import argument, builti
 from minitorch_compile.inductor.runtime.caching_allocator import give_back_block, take_block
 from minitorch_compile.inductor.runtime.kernel_function import native_function
 from minitorch_compile.inductor.runtime.thread_pool import HAS_THREADS, MOST_THREADS, POOL
-from minitorch_compile.tensor.cpu.thread_count import THREAD_COUNT
-
-# What an argument's number is added to: nothing, the block's address, the address of the list itself, this thread's
-# scratch memory, the place where that memory's block would begin if it held more than one chunk, or, from FIRST_TENSOR
-# on, the address of that tensor's data.
-NUMBER, IN_BLOCK, IN_LIST, IN_SCRATCH, IN_WINDOW, FIRST_TENSOR = range(6)
-MOST_ARGUMENTS = 128
-# Where the items of a tuple, and the address of an array's data, lie in CPython's and NumPy's objects.
-TUPLE_ITEMS, ARRAY_DATA = tuple.__basicsize__, object.__basicsize__
-HEADER, STEP, KERNEL = 4, 3, 3  # words before the first step, the first kernel of a step, a kernel's arguments
+from minitorch_compile.kernel_library.call_words import (
+    ARRAY_DATA,
+    FIRST_TENSOR,
+    HEADER,
+    IN_BLOCK,
+    IN_LIST,
+    IN_SCRATCH,
+    IN_WINDOW,
+    KERNEL,
+    MOST_ARGUMENTS,
+    NUMBER,  # noqa: F401 (for who writes lists)
+    STEP,
+    TUPLE_ITEMS,
+)
+from minitorch_compile.kernel_library.pool_memory import PARALLEL, PARALLEL_ADDRESS  # noqa: F401 (what `execute` takes)
 
 get_blas_threads = types.ExternalFunction("minitorch_get_blas_threads", types.int32())
 set_blas_threads = types.ExternalFunction("minitorch_set_blas_threads", types.void(types.int32))
@@ -220,12 +224,6 @@ if not config.DISABLE_JIT:
 
 # ------------------------------------------------------------------------------------------------ threads
 
-# The addresses of `parallel_for`, the pool's memory, `run_chunk`, the number of threads, the slot for a large block.
-_count = THREAD_COUNT if HAS_THREADS else np.ones(1, np.int64)
-_cached_block = np.zeros(1, np.int64)
-_parallel = np.array([0, POOL.address, 0, _count.ctypes.data, _cached_block.ctypes.data], np.int64)
-PARALLEL_ADDRESS: int = _parallel.ctypes.data
-
 
 def thread_functions() -> list[Any]:
     """The native functions that steps with chunks need: what starts a task, what threads run, and one chunk of a step.
@@ -241,4 +239,4 @@ def thread_functions() -> list[Any]:
 def provide_threads() -> None:
     """Compiles what steps with chunks need."""
     if HAS_THREADS:
-        _parallel[0], _parallel[2] = POOL.launcher.address, thread_functions()[-1].address
+        PARALLEL[0], PARALLEL[2] = POOL.launcher.address, thread_functions()[-1].address

@@ -37,6 +37,8 @@ from minitorch_compile import logs
 from minitorch_compile.inductor.machine import Machine, current
 from minitorch_compile.inductor.runtime.cache_folder import cache_folder, read_own, write_whole
 from minitorch_compile.inductor.runtime.inlined_code import inlined_digest
+from minitorch_compile.kernel_library import object_files
+from minitorch_compile.kernel_library.object_files import MARK, pack, unpack  # noqa: F401 (MARK: what entries begin with)
 from minitorch_compile.version import __version__
 
 numba_runtime: Any = importlib.import_module("numba.core.runtime._nrt_python")  # private: the functions' addresses
@@ -49,7 +51,6 @@ NUMBA_SETTINGS = (
     "SLP_VECTORIZE",
     "DEBUGINFO_DEFAULT",
 )
-MARK = b"minitorch_compile object 2 "
 
 log = logs.artifact("cache")
 
@@ -106,21 +107,6 @@ def _described(value: Any) -> str:
 # ------------------------------------------------------------------------------------------------ entries
 
 
-def pack(key: str, symbol: str, code: bytes) -> bytes:
-    body = f"{key} {symbol}\n".encode() + code
-    return MARK + hashlib.sha256(body).hexdigest().encode() + b"\n" + body
-
-
-def unpack(key: str, entry: bytes) -> tuple[str, bytes] | None:
-    """The name of the function and its object file; None for an entry that isn't whole or has another key."""
-    head, _, body = entry.partition(b"\n")
-    if head != MARK + hashlib.sha256(body).hexdigest().encode():
-        return None
-    line, _, code = body.partition(b"\n")
-    kept_as, _, symbol = line.decode(errors="replace").partition(" ")
-    return (symbol, code) if kept_as == key else None
-
-
 def path_of(key: str) -> Path:
     return cache_folder() / key[:2] / f"mtc_{key}.o"
 
@@ -170,29 +156,8 @@ def _provide_numbas_functions() -> None:
         llvm.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
 
 
-_engines: list[llvm.ExecutionEngine] = []  # they live as long as the process, as what they have linked may run
-
-
-def _new_engine() -> llvm.ExecutionEngine:
-    """An engine for one object file.
-
-    Object files must not meet in one: Numba numbers the functions that a process compiles, so two processes may have
-    given one name to two functions, and the second would silently be taken for the first.
-    """
-    _provide_numbas_functions()
-    machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(jit=True)
-    memory = numba.config.USE_LLVMLITE_MEMORY_MANAGER
-    return llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine, use_lmm=memory)
-
-
 def link(symbol: str, code: bytes) -> int:
-    """Loads an object file into this process; the address of one of its functions."""
+    """Loads an object file into this process, with what Numba's machine code calls; the address of a function."""
     with global_compiler_lock:
-        engine = _new_engine()
-        _engines.append(engine)
-        engine.add_object_file(llvm.ObjectFileRef.from_data(code))
-        engine.finalize_object()
-        address = engine.get_function_address(symbol)
-    if not address:
-        raise RuntimeError(f"object_store: no function {symbol!r} in the object file")
-    return address
+        _provide_numbas_functions()
+        return object_files.link(symbol, code, numba.config.USE_LLVMLITE_MEMORY_MANAGER)

@@ -24,35 +24,42 @@ array([ 0,  1,  4,  9, 16])
 
 from __future__ import annotations
 
-import atexit
-import ctypes
-import os
 from functools import cached_property
 from typing import Any
 
 import llvmlite.binding as llvm
-import numpy as np
+import numpy as np  # noqa: F401 (the example's)
 from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
 from minitorch_compile.inductor.runtime.atomics import atomic_add, atomic_load, atomic_store, compare_and_swap, pause
 from minitorch_compile.inductor.runtime.kernel_function import native_function
+from minitorch_compile.kernel_library.pool_memory import (
+    BUSY,
+    CHUNKS,
+    CLAIM,
+    CONDITION,
+    CONTEXT,
+    DONE,
+    ENDING,
+    HAS_THREADS,
+    IDENTITIES,
+    MAIN_OF_WORKER,
+    MEMORY,
+    MOST_THREADS,
+    MUTEX,
+    NUMBERED,
+    SLEEPERS,
+    STARTED,
+    TASK,
+    THREADS,
+    WAKE,
+    address_of_system,
+)
 
-MOST_THREADS = 64
 SPINS = 600  # pauses, some 20 microseconds, before a thread that waits goes to sleep
 CLOSED = (1 << 32) - 1  # as the next chunk: there is none
-
-# Places in the pool's memory, in bytes. What different threads write at the same time lies in different cache lines.
-CLAIM = 0  # generation << 32 | next chunk
-TASK, CONTEXT, CHUNKS, THREADS = 64, 72, 80, 88
-DONE = 128  # chunks that are finished
-WAKE, SLEEPERS, ENDING = 192, 200, 208
-BUSY, STARTED, NUMBERED, MAIN_OF_WORKER = 256, 264, 272, 280
-MUTEX, CONDITION = 320, 448  # room for the system's objects
-IDENTITIES = 576
-SIZE = IDENTITIES + 8 * MOST_THREADS
-
 PTHREAD = {
     "create": types.int32(types.int64, types.int64, types.int64, types.int64),
     "mutex_lock": types.int32(types.int64),
@@ -60,13 +67,10 @@ PTHREAD = {
     "cond_wait": types.int32(types.int64, types.int64),
     "cond_broadcast": types.int32(types.int64),
 }
-HAS_THREADS = os.name == "posix"  # elsewhere everything is done by the calling thread
 if HAS_THREADS:
-    _system = ctypes.CDLL(None)
     for _name in PTHREAD:
-        _function = getattr(_system, f"pthread_{_name}")
-        llvm.add_symbol(f"minitorch_pthread_{_name}", ctypes.cast(_function, ctypes.c_void_p).value)
-    llvm.add_symbol("minitorch_sched_yield", ctypes.cast(_system.sched_yield, ctypes.c_void_p).value)
+        llvm.add_symbol(f"minitorch_pthread_{_name}", address_of_system(f"pthread_{_name}"))
+    llvm.add_symbol("minitorch_sched_yield", address_of_system("sched_yield"))
 
 create_thread, lock, unlock, wait_for_signal, signal_all = (
     types.ExternalFunction(f"minitorch_pthread_{name}", signature) for name, signature in PTHREAD.items()
@@ -181,38 +185,19 @@ def parallel_for(pool, task, context, chunks, threads):
     atomic_store(pool + BUSY, 0)
 
 
-def end_workers(pool):
-    """Tells the threads to end."""
-    atomic_store(pool + ENDING, 1)
-    wake_all(pool)
-
-
 # ------------------------------------------------------------------------------------------------ from Python
 
 
 class ThreadPool:
-    """The memory of a pool, at `address`; `run` launches a task from Python."""
+    """The pool, whose memory is at `address`; `run` launches a task from Python."""
 
-    def __init__(self) -> None:
-        self.memory = np.zeros(SIZE + 64, np.uint8)
-        self.address: int = -(-self.memory.ctypes.data // 64) * 64
-        self.forget_threads()
-
-    def forget_threads(self) -> None:
-        """A pool without threads, as a forked process finds it."""
-        self.memory[:] = 0
-        if not HAS_THREADS:
-            return
-        _system.pthread_mutex_init(ctypes.c_void_p(self.address + MUTEX), None)
-        _system.pthread_cond_init(ctypes.c_void_p(self.address + CONDITION), None)
-        if "launcher" in vars(self):
-            self.word(MAIN_OF_WORKER).value = self._worker.address
+    address = MEMORY.address
 
     @cached_property
     def launcher(self) -> Any:
         """`parallel_for` as a native function; asking for it compiles what the threads run."""
-        launcher, self._worker = self.functions
-        self.word(MAIN_OF_WORKER).value = self._worker.address
+        launcher, worker = self.functions
+        MEMORY.begin_in(worker.address)
         return launcher
 
     @property
@@ -223,14 +208,10 @@ class ThreadPool:
             native_function("thread_pool_worker", types.int64(types.int64))(worker),
         ]
 
-    def word(self, place: int) -> ctypes.c_int64:
-        """One of the words of the pool's memory."""
-        return ctypes.c_int64.from_address(self.address + place)
-
     @property
     def started(self) -> int:
         """How many threads there are besides those that launch tasks."""
-        return self.word(STARTED).value
+        return MEMORY.word(STARTED).value
 
     def run(self, task: int, context: int, chunks: int, threads: int) -> None:
         """Does a task, whose function lies at the address `task`."""
@@ -238,15 +219,7 @@ class ThreadPool:
 
     def stop(self) -> None:
         """Ends the threads; a later task starts new ones."""
-        identities = [self.word(IDENTITIES + 8 * number).value for number in range(self.started)]
-        if identities:
-            native_function("end_workers", types.void(types.int64))(end_workers)(self.address)
-            for identity in identities:
-                _system.pthread_join(ctypes.c_uint64(identity & (1 << 64) - 1), None)
-            self.forget_threads()
+        MEMORY.stop()
 
 
 POOL = ThreadPool()
-atexit.register(POOL.stop)
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=POOL.forget_threads)

@@ -1,0 +1,1 @@
+"""Writes the library of kernels for eager operations (`kernel_library/`)."""

@@ -1,0 +1,47 @@
+"""The words of a list of kernels, as the native loop reads them: `inductor/runtime/native_loop.py` says their meaning.
+
+>>> step = Step(function=4096, extent=10, nanoseconds=5.0, arguments=[(NUMBER, 7), (FIRST_TENSOR, 0)])
+>>> words_of([step], block=0, scratch=0).tolist()
+[1, 0, 0, 0, 0, 0, 1, 4096, 4, 0, 0, 0, 0, 10, 0, 7, 5, 0]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from minitorch_compile.kernel_library.chunk_lengths import chunk_length
+
+# What an argument's number is added to: nothing, the block's address, the address of the list itself, this thread's
+# scratch memory, the place where that memory's block would begin if it held more than one chunk, or, from FIRST_TENSOR
+# on, the address of that tensor's data.
+NUMBER, IN_BLOCK, IN_LIST, IN_SCRATCH, IN_WINDOW, FIRST_TENSOR = range(6)
+MOST_ARGUMENTS = 128
+# Where the items of a tuple, and the address of an array's data, lie in CPython's and NumPy's objects.
+TUPLE_ITEMS, ARRAY_DATA = tuple.__basicsize__, object.__basicsize__
+HEADER, STEP, KERNEL = 4, 3, 3  # words before the first step, the first kernel of a step, a kernel's arguments
+
+
+class Step(NamedTuple):
+    """A kernel's address, how far its range goes, about how long it takes, and what follows the range: pairs of what a
+    number is added to, and the number."""
+
+    function: int
+    extent: int
+    nanoseconds: float
+    arguments: list[tuple[int, int]]
+
+
+def words_of(steps: Sequence[Step], block: int, scratch: int) -> np.ndarray:
+    """The list. `block`: bytes for what one step leaves for another; `scratch`: those that each thread needs."""
+    words = [len(steps), block, scratch, 0]
+    for step in steps:
+        length = chunk_length(step.extent, step.nanoseconds)
+        words += [step.extent if length else 0, length, 1]
+        words += [step.function, len(step.arguments) + 2, step.extent if length else 0]
+        words += [NUMBER, 0, NUMBER, step.extent]
+        for pair in step.arguments:
+            words += pair
+    return np.array(words, np.int64)

@@ -1,0 +1,133 @@
+"""What is in the library: each operation as a program in ops over sizes that it doesn't know.
+
+A program is what a call comes down to once its tensors lie in memory without gaps: `layer_norm` of any number of
+dimensions is one of (rows, columns). The code generator traces it (`inductor/library_writer/`); the ops in it say what
+it means. Gradients are the formulas of the table of derivatives.
+
+>>> PROGRAMS["log_softmax_backward"].inputs
+{'grad': ('rows', 'columns'), 'out': ('rows', 'columns')}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from minitorch_compile.autograd.derivative_table import DERIVATIVES
+from minitorch_compile.tensor import Tensor, ops
+
+Function = Callable[..., Any]
+
+
+class ProgramSource(NamedTuple):
+    """`inputs`: the sizes of each tensor by their names. `numbers`: parameters that are floats. `sizes`: those names,
+    in the order in which a call gives them. All tensors are float32."""
+
+    function: Function
+    sizes: tuple[str, ...]
+    inputs: dict[str, tuple[str, ...]]
+    numbers: tuple[str, ...]
+
+
+PROGRAMS: dict[str, ProgramSource] = {}
+
+
+def program(name: str, sizes: str, numbers: str = "", **inputs: str) -> Callable[[Function], Function]:
+    """Registers the function below, which takes the tensors, then the numbers."""
+
+    def register(function: Function) -> Function:
+        shapes = {tensor: tuple(names.split()) for tensor, names in inputs.items()}
+        PROGRAMS[name] = ProgramSource(function, tuple(sizes.split()), shapes, tuple(numbers.split()))
+        return function
+
+    return register
+
+
+def gradients(op: Any, grad: Any, out: Any, *parameters: Any) -> tuple[Any, ...]:
+    """The entries of a derivative, each computed."""
+    entries = DERIVATIVES[op].formula(grad, out, *parameters)
+    entries = entries if isinstance(entries, tuple) else (entries,)
+    return tuple(entry() if callable(entry) else entry for entry in entries)
+
+
+# ------------------------------------------------------------------------------------------------ normalisation
+
+ROWS = {"x": "rows columns", "weight": "columns", "bias": "columns"}
+STATISTICS = {"mean": "rows one", "rstd": "rows one"}
+
+
+@program("layer_norm", "rows columns", "eps", **ROWS)
+def _(x: Tensor, weight: Tensor, bias: Tensor, eps: float) -> Any:
+    return ops.native_layer_norm(x, tuple(x.sizes[1:]), weight, bias, eps)
+
+
+@program("layer_norm_plain", "rows columns", "eps", x="rows columns")
+def _(x: Tensor, eps: float) -> Any:
+    return ops.native_layer_norm(x, tuple(x.sizes[1:]), None, None, eps)
+
+
+@program("layer_norm_by_input", "rows columns", grad="rows columns", x="rows columns", weight="columns", **STATISTICS)
+def _(grad: Tensor, x: Tensor, weight: Tensor, mean: Tensor, rstd: Tensor) -> Any:
+    return _layer_norm_entries(grad, x, weight, mean, rstd)[0]()
+
+
+@program("layer_norm_by_parameters", "rows columns", grad="rows columns", x="rows columns", **STATISTICS)
+def _(grad: Tensor, x: Tensor, mean: Tensor, rstd: Tensor) -> Any:
+    like = ops.sum(x, 0)
+    entries = _layer_norm_entries(grad, x, like, mean, rstd)
+    return entries[2](), entries[3]()
+
+
+def _layer_norm_entries(grad: Tensor, x: Tensor, weight: Tensor, mean: Tensor, rstd: Tensor) -> Any:
+    formula = DERIVATIVES[ops.native_layer_norm].formula
+    return formula((grad, None, None), (None, mean, rstd), x, tuple(x.sizes[1:]), weight, weight, 0.0)
+
+
+# ------------------------------------------------------------------------------------------------ softmax
+
+MATRIX = "rows columns"
+
+
+@program("softmax", MATRIX, x=MATRIX)
+def _(x: Tensor) -> Any:
+    return ops.softmax(x, 1)
+
+
+@program("log_softmax", MATRIX, x=MATRIX)
+def _(x: Tensor) -> Any:
+    return ops.log_softmax(x, 1)
+
+
+@program("softmax_backward", MATRIX, grad=MATRIX, out=MATRIX)
+def _(grad: Tensor, out: Tensor) -> Any:
+    return gradients(ops.softmax, grad, out, out, 1, None)[0]
+
+
+@program("log_softmax_backward", MATRIX, grad=MATRIX, out=MATRIX)
+def _(grad: Tensor, out: Tensor) -> Any:
+    return gradients(ops.log_softmax, grad, out, out, 1, None)[0]
+
+
+# ------------------------------------------------------------------------------------------------ elements
+
+
+def _elementwise(name: str, function: Function) -> None:
+    program(name, "elements", x="elements")(function)
+
+
+def _by_input(name: str, op: Any, *options: Any) -> None:
+    """The gradient of an op on elements whose formula needs its input."""
+    program(f"{name}_backward", "elements", grad="elements", x="elements")(
+        lambda grad, x: gradients(op, grad, None, x, *options)[0]
+    )
+
+
+for _name, _op, _options in (
+    ("gelu", ops.gelu, ("none",)),
+    ("tanh_gelu", ops.gelu, ("tanh",)),
+    ("silu", ops.silu, ()),
+):
+    _elementwise(_name, lambda x, op=_op, options=_options: op(x, *options))
+    _by_input(_name, _op, *_options)
+
+_elementwise("sigmoid", ops.sigmoid)

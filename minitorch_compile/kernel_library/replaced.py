@@ -1,0 +1,134 @@
+"""How an operation comes to its kernel: the formula of its declaration, or of its derivative, gets a short cut.
+
+The formula stays what the operation means, and is what runs wherever the short cut answers None: on small arrays, on
+other dtypes, on arrays with gaps between their elements, and where there is no library. Nothing above notices: the
+tape, transforms, modes and tracers are asked before a formula runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, wraps
+from typing import Any
+
+import numpy as np
+
+from minitorch_compile import config
+from minitorch_compile.autograd.derivative_table import DERIVATIVES
+from minitorch_compile.tensor import Op
+from minitorch_compile.tensor.dispatch.dispatch import contexts
+from minitorch_compile.tensor.dispatch.overrides import PLAIN
+from minitorch_compile.tensor.dispatch.overrides import state as overrides
+from minitorch_compile.tensor.grad_mode import state as grad_state
+
+ShortCut = Callable[..., Any]
+
+LEAST = 1 << 12  # elements: fewer are no work, and a small program needs no library
+FLOAT32 = np.dtype(np.float32)
+
+KERNELS: dict[Op, ShortCut] = {}  # for each op, what is tried before its formula
+GRADIENTS: dict[Op, ShortCut] = {}  # the same for its derivative
+
+start_writing: list[Callable[[], None]] = []  # where the compiler says how a library is written in the background
+
+
+@cache
+def _library() -> Any:
+    from minitorch_compile.kernel_library.library import library
+
+    found = library()
+    if found is None and config.eager_kernels == "on":
+        for start in start_writing:
+            start()
+    return found
+
+
+def program(name: str) -> Any:
+    """The program of that name in this process's library; None where kernels are off, or there is none."""
+    if config.eager_kernels == "off":
+        return None
+    found = _library()
+    return None if found is None else found.program(name)
+
+
+def is_dense(*arrays: np.ndarray) -> bool:
+    """Whether all are float32 and row by row in memory."""
+    for array in arrays:
+        flags = array.flags
+        if array.dtype is not FLOAT32 or not flags.c_contiguous or not flags.aligned:
+            return False
+    return True
+
+
+def dense(*tensors: Any) -> tuple[np.ndarray, ...] | None:
+    """The arrays of these tensors, the first of them, a gradient, put row by row if it isn't; None if a tensor is of
+    another class, somewhere else, or no such array."""
+    arrays = []
+    for tensor in tensors:
+        if type(tensor) not in PLAIN or tensor._array is None:
+            return None
+        arrays.append(tensor._array)
+    arrays[0] = np.ascontiguousarray(arrays[0])
+    return tuple(arrays) if is_dense(*arrays) else None
+
+
+def kernel(op: Op) -> Callable[[ShortCut], ShortCut]:
+    """Registers the function below, which takes what the op's formula takes, and answers with what that gives, or with
+    None."""
+
+    def register(short_cut: ShortCut) -> ShortCut:
+        KERNELS[op] = short_cut
+        return short_cut
+
+    return register
+
+
+def gradient(op: Op) -> Callable[[ShortCut], ShortCut]:
+    """Registers the function below, which takes what the derivative's formula takes, and answers with what that gives,
+    or with None."""
+
+    def register(short_cut: ShortCut) -> ShortCut:
+        GRADIENTS[op] = short_cut
+        return short_cut
+
+    return register
+
+
+def install() -> None:
+    """Puts the short cuts in front of the formulas."""
+    for op, short_cut in KERNELS.items():
+        if not hasattr(op.kernel, "short_cut"):
+            replaced = op.kernel
+            op.kernel = _with_kernel(replaced, short_cut)
+            if getattr(op, "of_tensors", None) is replaced:
+                op.of_tensors = op.kernel  # type: ignore[attr-defined]
+    for op, short_cut in GRADIENTS.items():
+        derivative = DERIVATIVES[op]
+        if not hasattr(derivative.formula, "short_cut"):
+            derivative.formula = _with_gradient(derivative.formula, short_cut)
+
+
+def _with_kernel(formula: Callable[..., Any], short_cut: ShortCut) -> Callable[..., Any]:
+    @wraps(formula)
+    def run(input: np.ndarray, *rest: Any) -> Any:
+        if input.size >= LEAST and input.dtype is FLOAT32:
+            found = short_cut(input, *rest)
+            if found is not None:
+                return found
+        return formula(input, *rest)
+
+    run.short_cut = short_cut  # type: ignore[attr-defined]
+    return run
+
+
+def _with_gradient(formula: Callable[..., Any], short_cut: ShortCut) -> Callable[..., Any]:
+    @wraps(formula)
+    def run(grad: Any, out: Any, *parameters: Any) -> Any:
+        if not (contexts or grad_state.enabled or overrides.modes):
+            found = short_cut(grad, out, *parameters)
+            if found is not None:
+                return found
+        return formula(grad, out, *parameters)
+
+    run.short_cut = short_cut  # type: ignore[attr-defined]
+    return run

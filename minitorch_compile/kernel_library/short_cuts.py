@@ -1,0 +1,135 @@
+"""Which operations have kernels, and how a call comes down to a program: its sizes, and its arrays in their order.
+
+Each function answers None for a call that the formula computes (`replaced.py`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from minitorch_compile.kernel_library.replaced import LEAST, dense, gradient, is_dense, kernel, program
+from minitorch_compile.tensor import ops
+from minitorch_compile.tensor.tensor_base import wrap
+
+Array = np.ndarray
+
+# ------------------------------------------------------------------------------------------------ normalisation
+
+
+@kernel(ops.native_layer_norm)
+def _(input: Array, normalized_shape: tuple[int, ...], weight: Array | None, bias: Array | None, eps: float) -> Any:
+    given = [parameter for parameter in (weight, bias) if parameter is not None]
+    if len(given) == 1 or not is_dense(input, *given):
+        return None
+    found = program("layer_norm" if given else "layer_norm_plain")
+    if found is None:
+        return None
+    kept = input.ndim - len(normalized_shape)
+    columns = math.prod(normalized_shape)
+    statistics = (*input.shape[:kept], *[1] * len(normalized_shape))
+    sizes = (input.size // columns, columns)
+    return tuple(found(sizes, (input.shape, statistics, statistics), (input, *given), eps))
+
+
+@gradient(ops.native_layer_norm)
+def _(grad: Any, out: Any, x: Any, normalized_shape: tuple[int, ...], weight: Any, bias: Any, eps: float) -> Any:
+    if weight is None or grad[0] is None or grad[1] is not None or grad[2] is not None:
+        return None
+    arrays = _dense_if_large(grad[0], x, weight, *out[1:])
+    by_input, by_parameters = program("layer_norm_by_input"), program("layer_norm_by_parameters")
+    if arrays is None or by_input is None or by_parameters is None:
+        return None
+    upper, x, w, mean, rstd = arrays
+    sizes = (x.size // w.size, w.size)
+
+    @cache  # one program gives both
+    def parameters() -> list[Array]:
+        made: list[Array] = by_parameters(sizes, (w.shape, w.shape), (upper, x, mean, rstd))
+        return made
+
+    return (
+        lambda: wrap(by_input(sizes, (x.shape,), (upper, x, w, mean, rstd))[0]),
+        None,
+        lambda: wrap(parameters()[0]),
+        lambda: wrap(parameters()[1]),
+    )
+
+
+def _dense_if_large(*tensors: Any) -> tuple[Array, ...] | None:
+    """The arrays of these tensors if the first is large enough to be worth a kernel."""
+    return dense(*tensors) if math.prod(tensors[0].sizes) >= LEAST else None
+
+
+# ------------------------------------------------------------------------------------------------ softmax
+
+
+def _along_rows(name: str) -> Callable[..., Any]:
+    def run(input: Array, dim: int, dtype: Any = None) -> Any:
+        if dtype is not None or dim not in (-1, input.ndim - 1) or not is_dense(input):
+            return None
+        found = program(name)
+        columns = input.shape[-1]
+        return found and found((input.size // columns, columns), (input.shape,), (input,))[0]
+
+    return run
+
+
+def _along_rows_backward(name: str) -> Callable[..., Any]:
+    def run(grad: Any, out: Any, x: Any, dim: int, dtype: Any) -> Any:
+        if dim not in (-1, len(out.sizes) - 1) or x.dtype is not out.dtype:
+            return None
+        arrays, found = _dense_if_large(grad, out), program(name)
+        if arrays is None or found is None:
+            return None
+        columns = out.sizes[-1]
+        return wrap(found((arrays[0].size // columns, columns), (arrays[0].shape,), arrays)[0])
+
+    return run
+
+
+for _name, _op in (("softmax", ops.softmax), ("log_softmax", ops.log_softmax)):
+    kernel(_op)(_along_rows(_name))
+    gradient(_op)(_along_rows_backward(f"{_name}_backward"))
+
+# ------------------------------------------------------------------------------------------------ elements
+
+
+def _by_element(name: str) -> Callable[..., Any]:
+    def run(input: Array) -> Any:
+        found = program(name) if is_dense(input) else None
+        return found and found((input.size,), (input.shape,), (input,))[0]
+
+    return run
+
+
+def _by_element_backward(name: str) -> Callable[..., Any]:
+    def run(grad: Any, out: Any, x: Any) -> Any:
+        arrays, found = _dense_if_large(grad, x), program(name)
+        if arrays is None or found is None or arrays[0].shape != arrays[1].shape:
+            return None
+        return wrap(found((arrays[0].size,), (arrays[0].shape,), arrays)[0])
+
+    return run
+
+
+for _element_op in (ops.silu, ops.sigmoid):
+    kernel(_element_op)(_by_element(_element_op.name))
+gradient(ops.silu)(_by_element_backward("silu_backward"))
+
+GELUS = {"none": "gelu", "tanh": "tanh_gelu"}
+
+
+@kernel(ops.gelu)
+def _(input: Array, approximate: str = "none") -> Any:
+    name = GELUS.get(approximate)
+    return name and _by_element(name)(input)
+
+
+@gradient(ops.gelu)
+def _(grad: Any, out: Any, x: Any, approximate: str) -> Any:
+    return _by_element_backward(f"{GELUS[approximate]}_backward")(grad, out, x)

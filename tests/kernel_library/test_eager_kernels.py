@@ -1,0 +1,178 @@
+"""Eager operations on kernels of the library: what their formulas mean in float64, where a call fits them."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minitorch_compile as torch
+import minitorch_compile.nn.functional as F
+from minitorch_compile import config
+from minitorch_compile.inductor.library_writer import write_library as writer
+from minitorch_compile.inductor.library_writer.open_program import NotOpenError, open_program
+from minitorch_compile.kernel_library import library, replaced
+from minitorch_compile.kernel_library.programs import PROGRAMS, ProgramSource
+from minitorch_compile.tensor import ops
+
+QUICK = ("layer_norm", "layer_norm_by_input", "layer_norm_by_parameters", "gelu", "softmax")
+
+# A call, and the sizes of its tensors.
+CALLS: dict[str, tuple[Any, tuple[tuple[int, ...], ...]]] = {
+    "layer_norm": (lambda x, w, b: F.layer_norm(x, x.shape[-1:], w, b), ((9, 700), (700,), (700,))),
+    "layer_norm of long rows": (lambda x, w, b: F.layer_norm(x, x.shape[-1:], w, b), ((2, 9001), (9001,), (9001,))),
+    "layer_norm of two dimensions": (lambda x, w, b: F.layer_norm(x, (5, 7), w, b), ((130, 5, 7), (5, 7), (5, 7))),
+    "layer_norm of one column": (lambda x, w, b: F.layer_norm(x, (1,), w, b), ((5000, 1), (1,), (1,))),
+    "gelu": (F.gelu, ((5, 1001),)),
+    "softmax": (lambda x: F.softmax(x, -1), ((3, 17, 101),)),
+}
+MORE_CALLS: dict[str, tuple[Any, tuple[tuple[int, ...], ...]]] = {
+    "group_norm": (lambda x: F.group_norm(x, 2), ((6, 4, 13, 17),)),
+    "log_softmax": (lambda x: F.log_softmax(x, 1), ((60, 101),)),
+    "log_softmax of one row": (lambda x: F.log_softmax(x, 0), ((9001,),)),
+    "gelu of tanh": (lambda x: F.gelu(x, approximate="tanh"), ((71, 71),)),
+    "silu": (F.silu, ((71, 71),)),
+    "sigmoid": (torch.sigmoid, ((4097,),)),
+}
+
+
+def used_library(names: Any) -> Iterator[library.Library]:
+    """Writes a library of these programs, which the operations of this process then use."""
+    assert writer.write_library(names)
+    found = library.read_library()
+    assert found is not None
+    with pytest.MonkeyPatch.context() as patch, config.patch(eager_kernels="on_disk"):
+        patch.setattr(replaced, "_library", lambda: found)
+        yield found
+
+
+@pytest.fixture(scope="module")
+def few() -> Iterator[library.Library]:
+    yield from used_library(QUICK)
+
+
+@pytest.fixture(scope="module")
+def all_programs() -> Iterator[library.Library]:
+    yield from used_library(PROGRAMS)
+
+
+def arrays_of(sizes: tuple[tuple[int, ...], ...], special: bool = False) -> list[np.ndarray]:
+    rng = np.random.default_rng(len(sizes))
+    arrays = [rng.normal(size=size).astype(np.float32) for size in sizes]
+    if special:
+        every = arrays[0].reshape(-1)[::997]
+        every[:] = np.resize([np.nan, 0.0, -0.0, np.inf, 80.0, -80.0, -np.inf, 1e-30], every.size)
+    return arrays
+
+
+def results(call: Any, arrays: list[np.ndarray], dtype: type) -> list[np.ndarray]:
+    """What a call gives, and all its gradients."""
+    tensors = [torch.tensor(array.astype(dtype), requires_grad=True) for array in arrays]
+    out = call(*tensors)
+    out.backward(torch.tensor(np.cos(np.arange(out.numel())).reshape(out.shape).astype(dtype)))
+    return [out.detach().numpy(), *(tensor.grad.numpy() for tensor in tensors)]
+
+
+def check(call: Any, sizes: tuple[tuple[int, ...], ...], special: bool) -> None:
+    arrays = arrays_of(sizes, special)
+    found, meant = results(call, arrays, np.float32), results(call, arrays, np.float64)
+    with config.patch(eager_kernels="off"):
+        by_formula = results(call, arrays, np.float32)
+    assert any(not np.array_equal(a, b) for a, b in zip(found, by_formula)) or special, "no kernel was used"
+    for value, exact, formula in zip(found, meant, by_formula):
+        largest = np.abs(exact[np.isfinite(exact)]).max(initial=1e-30)
+        np.testing.assert_array_equal(np.isnan(value), np.isnan(formula))
+        np.testing.assert_allclose(value / largest, exact / largest, rtol=2e-5, atol=2e-6)
+
+
+@pytest.mark.parametrize("special", [False, True], ids=["finite", "special"])
+@pytest.mark.parametrize("name", CALLS)
+def test_a_kernel_computes_what_the_formula_means(few: library.Library, name: str, special: bool) -> None:
+    check(*CALLS[name], special)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("special", [False, True], ids=["finite", "special"])
+@pytest.mark.parametrize("name", MORE_CALLS)
+def test_every_kernel_does(all_programs: library.Library, name: str, special: bool) -> None:
+    check(*MORE_CALLS[name], special)
+
+
+UNFIT = {
+    "small": lambda x: F.gelu(x[:4, :4]),
+    "empty": lambda x: F.gelu(x[:0]),
+    "0-d": lambda x: F.gelu(x[0, 0]),
+    "transposed": lambda x: F.gelu(x.t()),
+    "every second": lambda x: F.gelu(x[:, ::2]),
+    "float64": lambda x: F.gelu(x.double()),
+    "softmax along columns": lambda x: F.softmax(x, 0),
+    "softmax in float64": lambda x: F.softmax(x, 1, dtype=torch.float64),
+    "layer_norm without bias": lambda x: F.layer_norm(x, (120,), torch.ones(120)),
+}
+
+
+@pytest.mark.parametrize("name", UNFIT)
+def test_what_does_not_fit_is_computed_by_the_formula(few: library.Library, name: str) -> None:
+    x = torch.tensor(arrays_of(((100, 120),))[0])
+    found = UNFIT[name](x)
+    with config.patch(eager_kernels="off"):
+        assert torch.equal(found, UNFIT[name](x))
+
+
+def test_the_number_of_threads_changes_no_bit(few: library.Library) -> None:
+    arrays, threads = arrays_of(((400, 700), (700,), (700,))), torch.get_num_threads()
+    found = []
+    for number in (1, 3):
+        torch.set_num_threads(number)
+        found.append(results(CALLS["layer_norm"][0], arrays, np.float32))
+    torch.set_num_threads(threads)
+    for one, three in zip(*found):
+        np.testing.assert_array_equal(one, three)
+
+
+def test_second_derivatives_go_through_the_formula(few: library.Library) -> None:
+    x = torch.tensor(arrays_of(((70, 70),))[0], requires_grad=True)
+    (slope,) = torch.autograd.grad(F.gelu(x).sum(), x, create_graph=True)
+    (second,) = torch.autograd.grad(slope.sum(), x)
+    density = torch.exp(-x * x / 2) / math.sqrt(2 * math.pi)
+    assert torch.allclose(second, (2 - x * x) * density, atol=1e-5)
+
+
+def test_transforms_and_tracers_see_the_operation(few: library.Library) -> None:
+    x = torch.tensor(arrays_of(((80, 80),))[0])
+    assert torch.allclose(torch.vmap(F.gelu)(x), F.gelu(x), atol=1e-6)
+    tangent = torch.func.jvp(F.gelu, (x,), (torch.ones_like(x),))[1]
+    assert torch.allclose(tangent, ops.gelu_slope(x), atol=1e-5)
+
+
+def test_a_process_runs_kernels_without_numba(few: library.Library) -> None:
+    program = (
+        "import sys, minitorch_compile as torch\n"
+        "x = torch.linspace(-3, 3, 500_000)\n"
+        "y = torch.nn.functional.gelu(x)\n"
+        "from minitorch_compile.kernel_library.replaced import program\n"
+        "print(program('gelu') is not None, 'numba' in sys.modules, float(y[-1]))\n"
+        "print(torch.compile(lambda x: x + 1)(x)[0].item(), torch.nn.functional.gelu(x).equal(y))\n"
+    )
+    made = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    loaded, imported, last, first, same = made.stdout.split()
+    assert (loaded, imported, first, same) == ("True", "False", "-2.0", "True")
+    assert abs(float(last) - 2.99595) < 1e-5
+
+
+def test_a_damaged_library_is_none(few: library.Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = library.library_path().read_bytes()
+    monkeypatch.setattr(library, "read_own", lambda path: whole[:-1])
+    assert library.read_library() is None
+
+
+def test_a_program_that_is_not_open_is_refused() -> None:
+    """The mean's divisor is a size; its reciprocal isn't anything that a parameter stands for."""
+    source = ProgramSource(lambda x: x * (1 / x.sizes[0]), ("elements",), {"x": ("elements",)}, ())
+    with pytest.raises(NotOpenError, match="depends on a size in an unknown way"):
+        open_program("scaled", source)
