@@ -45,13 +45,16 @@ from minitorch_compile.aot.partitioning.partition import Partition, PartitionFun
 from minitorch_compile.aot.passes import custom_pass, simplify
 from minitorch_compile.aot.size_values import with_values
 from minitorch_compile.aot.unknown_floats import ForAllFloats
+from minitorch_compile.dynamo.fakes.fallible_operations import may_raise
 from minitorch_compile.fx.graph_module import GraphModule
+from minitorch_compile.fx.node import Node
 from minitorch_compile.fx.size_nodes import has_plain_calls
 from minitorch_compile.pytree import tree_leaves
 from minitorch_compile.symbolic import SymFloat
 from minitorch_compile.tensor import ops, tensor
 from minitorch_compile.tensor.dispatch.argument_devices import device_of
 from minitorch_compile.tensor.dispatch.dispatch import contexts
+from minitorch_compile.tensor.dispatch.op import Op
 from minitorch_compile.tensor.grad_mode import is_grad_enabled, no_grad, set_grad_enabled, state
 from minitorch_compile.tensor.memory.device import device, no_default_device
 from minitorch_compile.tensor.random.generator import generator_of
@@ -151,11 +154,18 @@ def _compile(
     if _log_graphs.is_on:
         _log_graphs(forward.print_readable(print_output=False))
     forward.meta[RESULTS_FOR_CALLER] = len(forward.graph.output_node().args[0])
-    # Not so in a forward graph, whose arguments may also be saved for its backward pass.
-    forward.meta[WRITTEN_BACK] = {position: m.input for position, m in enumerate(program.mutations)}
+    # Elsewhere an argument may also be saved for the backward pass, or has to be as it was if an operation fails.
+    if program.calls_backward or not any(map(_may_raise, plain.graph.nodes)):
+        forward.meta[WRITTEN_BACK] = {position: m.input for position, m in enumerate(program.mutations)}
     compiled = _with_versions(call_compiler(forward, fw_compiler), program)
     # A graph that is run as it is would be recorded.
     return _with_copies(no_grad()(compiled) if differentiated and program.grad_mode else compiled, program)
+
+
+def _may_raise(node: Node) -> bool:
+    """Whether it depends on the data if a node's operation succeeds."""
+    values = [x.meta["val"] if isinstance(x, Node) else x for x in node.args]
+    return isinstance(node.target, Op) and may_raise(node.target, values)
 
 
 def _rewritten(graph_module: GraphModule, decompose: Rewrite | None) -> GraphModule:
@@ -293,7 +303,8 @@ def _with_copies(compiled: CompiledGraph, program: FunctionalProgram) -> Compile
 
 def _is_told(mutation: Mutation, argument: Any, recording: bool) -> bool:
     """Whether others than the version counter have to know that an argument is overwritten."""
-    is_recorded = mutation.recorded and recording and (argument.requires_grad or argument.base is not None)
+    owner = argument if argument.base is None else argument.base
+    is_recorded = mutation.recorded and recording and (argument.requires_grad or owner.requires_grad)
     return bool(is_recorded or contexts or argument.storage.version < 0)
 
 

@@ -88,8 +88,15 @@ def test_a_write_that_a_view_has_to_know_of_is_told() -> None:
     assert base.detach().tolist() == [[6, 6], [1, 1]] and row.grad_fn is not None
 
 
-def test_what_is_read_through_indices_is_written_after_they_were_looked_at() -> None:
-    x, places = torch.arange(4.0), torch.tensor([0, 9])
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_nothing_is_written_if_an_index_before_the_write_is_wrong(device: str) -> None:
+    x, places = torch.arange(4.0, device=device), torch.tensor([0, 9], device=device)
+
+    def program(x: Any, places: Any) -> Any:
+        picked = x[places]
+        x.add_(1)
+        return picked
+
     with pytest.raises(IndexError):
-        torch.compile(lambda x, places: x.add_(x[places].sum()))(x, places)
+        torch.compile(program)(x, places)
     assert x.tolist() == [0, 1, 2, 3]

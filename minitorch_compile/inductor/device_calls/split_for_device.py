@@ -9,13 +9,25 @@ many of these, or each is cut into pieces.
 >>> down = Loop(total, (8192, 1024), lambda ops, at: ops.load(x, x.address(at)), (0,), "sum")
 >>> [(part.sizes, part.reduced) for part in split(down)]
 [((512, 16, 1024), (1,)), ((512, 1024), (0,))]
+
+What is reduced along several dimensions, as images whose channels lie side by side, is so many lines.
+
+>>> images, total = Buffer("images", (8, 1024, 32, 32), (1048576, 1, 32768, 1024), float32), Buffer.contiguous(
+...     "total", (1024,), float32
+... )
+>>> means = Loop(total, images.sizes, lambda ops, at: ops.load(images, images.address(at)), (0, 2, 3), "sum")
+>>> [(part.sizes, part.reduced) for part in split(means)]
+[((512, 16, 1024), (1,)), ((512, 1024), (0,))]
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+from minitorch_compile.inductor.ir.buffer import Position
 from minitorch_compile.inductor.ir.dependencies import accesses_of
+from minitorch_compile.inductor.ir.handler import Handler
+from minitorch_compile.inductor.ir.index import unflatten
 from minitorch_compile.inductor.ir.loops import Loop, LoopGraph, Operation
 from minitorch_compile.inductor.schedule.split_reductions import DTYPES, KINDS, MANY, in_two_steps, with_rows
 from minitorch_compile.tensor.memory.strides import numel
@@ -39,6 +51,7 @@ def split(operation: Operation) -> list[Operation]:
         return [operation]
     left, points = numel(operation.buffer.sizes), numel(operation.sizes)
     down = goes_down(operation)
+    operation = with_lines(operation) if down else operation
     if points < MANY or left >= (ENOUGH_COLUMNS if down else ENOUGH_ROWS) or (not down and points < left * LONG_ROW):
         return [operation]
     pieces = min(
@@ -49,6 +62,20 @@ def split(operation: Operation) -> list[Operation]:
     if pieces < 2:
         return [operation]
     return in_steps(operation, dim, pieces, down)
+
+
+def with_lines(loop: Loop) -> Loop:
+    """The same loop, all that it reduces as one dimension, if that goes evenly through memory; else the loop."""
+    sizes = tuple(loop.sizes[d] for d in loop.reduced)
+    kept = [d for d in range(len(loop.sizes)) if d not in loop.reduced]
+
+    def body(ops: Handler, at: Position) -> object:
+        parts = dict(zip(loop.reduced, unflatten(at[0], sizes))) | dict(zip(kept, at[1:]))
+        return loop.inner_fn(ops, [parts[d] for d in range(len(loop.sizes))])
+
+    lines = Loop(loop.buffer, (numel(sizes), *(loop.sizes[d] for d in kept)), body, (0,), loop.kind, loop.origin)
+    is_even = all(access.address.is_affine for access in accesses_of(lines).reads)
+    return lines if is_even and len(sizes) > 1 else loop
 
 
 def columns_of_thread(loop: Loop) -> int:
