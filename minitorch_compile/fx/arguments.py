@@ -29,10 +29,10 @@ def map_aggregate(a: Any, fn: Callable[[Any], Any]) -> Any:
     if type(a) in USUAL_LEAVES or isinstance(a, BaseNode):
         return fn(a)
     if isinstance(a, tuple):
-        items = [map_aggregate(item, fn) for item in a]
-        return type(a)(*items) if hasattr(a, "_fields") else tuple(items)
+        items = [fn(item) if type(item) in USUAL_LEAVES else map_aggregate(item, fn) for item in a]
+        return tuple(items) if type(a) is tuple or not hasattr(a, "_fields") else type(a)(*items)
     if isinstance(a, list):
-        return [map_aggregate(item, fn) for item in a]
+        return [fn(item) if type(item) in USUAL_LEAVES else map_aggregate(item, fn) for item in a]
     if isinstance(a, dict):
         return {key: map_aggregate(item, fn) for key, item in a.items()}
     if isinstance(a, slice):
@@ -42,7 +42,9 @@ def map_aggregate(a: Any, fn: Callable[[Any], Any]) -> Any:
 
 def map_arg(a: Any, fn: Callable[[Any], Any]) -> Any:
     """The same nesting with `fn` applied to every node; constants stay."""
-    return map_aggregate(a, lambda leaf: fn(leaf) if isinstance(leaf, BaseNode) else leaf)
+    if isinstance(a, BaseNode):
+        return fn(a)
+    return _rebuilt(a, map_arg, fn, list, dict)
 
 
 def freeze(argument: Any, found: Callable[[Any], Any]) -> Any:
@@ -54,18 +56,26 @@ def freeze(argument: Any, found: Callable[[Any], Any]) -> Any:
     if isinstance(argument, BaseNode):
         found(argument)
         return argument
-    if type(argument) in USUAL_LEAVES:
-        return argument
-    if isinstance(argument, tuple):
-        items = [freeze(item, found) for item in argument]
-        return type(argument)(*items) if hasattr(argument, "_fields") else tuple(items)
-    if isinstance(argument, list):
-        return immutable_list([freeze(item, found) for item in argument])
-    if isinstance(argument, dict):
-        return immutable_dict({key: freeze(item, found) for key, item in argument.items()})
-    if isinstance(argument, slice):
-        return slice(*(freeze(item, found) for item in (argument.start, argument.stop, argument.step)))
-    return argument
+    return _rebuilt(argument, freeze, found, immutable_list, immutable_dict)
+
+
+def _rebuilt(a: Any, walk: Callable[..., Any], fn: Callable[[Any], Any], as_list: type, as_dict: type) -> Any:
+    """The same nesting of what `walk(item, fn)` makes of its items; a constant is itself.
+
+    Copies of graphs spend their time here: a usual constant isn't walked to, and no class is asked for twice.
+    """
+    if type(a) in USUAL_LEAVES:
+        return a
+    if isinstance(a, tuple):
+        items = [item if type(item) in USUAL_LEAVES else walk(item, fn) for item in a]
+        return tuple(items) if type(a) is tuple or not hasattr(a, "_fields") else type(a)(*items)
+    if isinstance(a, list):
+        return as_list([item if type(item) in USUAL_LEAVES else walk(item, fn) for item in a])
+    if isinstance(a, dict):
+        return as_dict({key: walk(item, fn) for key, item in a.items()})
+    if isinstance(a, slice):
+        return slice(walk(a.start, fn), walk(a.stop, fn), walk(a.step, fn))
+    return a
 
 
 def _refuse(self: Any, *_: Any, **__: Any) -> NoReturn:

@@ -29,6 +29,8 @@ def target_name(target: Any) -> str:
     """A dotted name for a callable (or a string, which names itself)."""
     if isinstance(target, str):
         return target
+    if isinstance(target, Op):  # most targets are; its repr is such a name
+        return repr(target)
     name = getattr(target, "__name__", type(target).__name__)
     if getattr(builtins, name, None) is target:
         return name

@@ -42,10 +42,7 @@ class FlowNetwork:
         """How much can flow; ValueError if without limit. Uses up the capacities."""
         total: float = 0
         while sink in (levels := self._levels(source)):
-            while pushed := self._push(source, sink, levels):
-                total += pushed
-                if total == INFINITE:
-                    raise ValueError("maximum_flow: a path of infinite capacity leads from the source to the sink")
+            total += self._fill(source, sink, levels)
         return total
 
     def minimum_cut(self, source: Vertex, sink: Vertex) -> set[tuple[Vertex, Vertex]]:
@@ -65,29 +62,44 @@ class FlowNetwork:
                     waiting.append(end)
         return levels
 
-    def _push(self, source: Vertex, sink: Vertex, levels: dict[Vertex, int]) -> float:
-        """Sends flow along one path whose every step leads a level on; 0 if there is none left."""
+    def _fill(self, source: Vertex, sink: Vertex, levels: dict[Vertex, int]) -> float:
+        """Sends flow along paths whose every step leads a level on, until there are none left."""
+        total: float = 0
         path = [source]
-        while path[-1] != sink:
-            end = self._next_step(path[-1], levels)
-            if end is not None:
+        untried: dict[Vertex, list[Vertex]] = {}
+        while path:
+            if path[-1] == sink:
+                amount, full = self._push(path)
+                total += amount
+                del path[full + 1 :]  # what leads up to the full edge may be of use to the next path
+            elif (end := self._next_step(path[-1], levels, untried)) is not None:
                 path.append(end)
-            elif len(path) == 1:
-                return 0
             else:
                 levels[path.pop()] = -1  # a dead end: no path leads through it any more
+        return total
+
+    def _push(self, path: list[Vertex]) -> tuple[float, int]:
+        """Sends as much along a path as fits; says how much, and from where on the path the first full edge begins."""
         steps = list(zip(path, path[1:], strict=False))
         amount = min(self.residual[start][end] for start, end in steps)
+        if amount == INFINITE:
+            raise ValueError("maximum_flow: a path of infinite capacity leads from the source to the sink")
         for start, end in steps:
             self.residual[start][end] -= amount
             self.residual[end][start] += amount
-        return amount
+        return amount, next(at for at, (start, end) in enumerate(steps) if not self.residual[start][end])
 
-    def _next_step(self, vertex: Vertex, levels: dict[Vertex, int]) -> Vertex | None:
-        for end, room in self.residual[vertex].items():
-            if room > 0 and levels.get(end) == levels[vertex] + 1:
-                return end
-        return None
+    def _next_step(
+        self, vertex: Vertex, levels: dict[Vertex, int], untried: dict[Vertex, list[Vertex]]
+    ) -> Vertex | None:
+        """The next vertex on a path. What is once full or a dead end stays so, and isn't looked at again."""
+        rooms, next_level = self.residual[vertex], levels[vertex] + 1
+        if vertex not in untried:
+            untried[vertex] = [end for end in rooms if levels.get(end) == next_level]
+        ends = untried[vertex]
+        while ends and not (rooms[ends[-1]] > 0 and levels[ends[-1]] == next_level):
+            ends.pop()
+        return ends[-1] if ends else None
 
     def _reaching(self, sink: Vertex) -> set[Vertex]:
         """The nodes from which more could still flow to the sink."""

@@ -121,12 +121,12 @@ def _key(source: Source) -> str | int:
 
 def structures_in(guards: Iterable[Guard]) -> list[GuardedStructure]:
     """The objects with much to remember below them; each guard is in one of them at most."""
-    guards = list(guards)
-    roots = dict.fromkeys(root for guard in guards if (root := _root_object(guard.source)) is not None)
+    rooted = [(_root_object(guard.source), guard) for guard in guards]
     constants = GuardedConstants()
+    roots = dict.fromkeys(root for root, _ in rooted if root is not None)
     structures = {r: constants if isinstance(r, ConstantSource) else GuardedStructure(r) for r in roots}
-    for guard in guards:
-        structure = structures.get(_root_object(guard.source) or guard.source)
+    for root, guard in rooted:
+        structure = structures.get(root or guard.source)
         if structure is not None:
             structure.takes(guard)
     return [s for s in dict.fromkeys(structures.values()) if len(s.guards) >= s.fewest]
@@ -135,10 +135,10 @@ def structures_in(guards: Iterable[Guard]) -> list[GuardedStructure]:
 def _root_object(source: Source) -> Source | None:
     """The first object on the path of which attributes are read."""
     found = None
-    while source.base is not None:
+    while (base := source.base) is not None:
         if isinstance(source, InstanceDictSource):
-            found = source.base
-        source = source.base
+            found = base
+        source = base
     return found
 
 

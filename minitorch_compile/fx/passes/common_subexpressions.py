@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from minitorch_compile.fx.arguments import map_arg
 from minitorch_compile.fx.effects import makes_new_storage, writes
 from minitorch_compile.fx.graph import Graph
 from minitorch_compile.fx.node import Node
@@ -48,18 +47,20 @@ def _key(node: Node, counterpart: dict[Node, Node]) -> Any:
     """Equal for nodes that must have equal values; None for a node that stands for itself."""
     if node.op in ("placeholder", "output") or node.is_impure():
         return None
-    args, kwargs = map_arg((node.args, node.kwargs), counterpart.__getitem__)
-    return node.op, node.target, _hashable(args), _hashable(kwargs)
+    return node.op, node.target, _hashable(node.args, counterpart), _hashable(node.kwargs, counterpart)
 
 
-def _hashable(argument: Any) -> Any:
-    """The argument as a dictionary key. The type is part of it, for 1 == 1.0 == True; and -0.0 is not 0.0."""
+def _hashable(argument: Any, counterpart: dict[Node, Node]) -> Any:
+    """The argument as a dictionary key, a node as its counterpart. The type is part of it, for 1 == 1.0 == True; and
+    -0.0 is not 0.0."""
+    if isinstance(argument, Node):
+        return counterpart[argument]
     if isinstance(argument, (tuple, list)):
-        return type(argument), tuple(map(_hashable, argument))
+        return type(argument), tuple([_hashable(item, counterpart) for item in argument])
     if isinstance(argument, dict):
-        return dict, tuple((name, _hashable(value)) for name, value in argument.items())
+        return dict, tuple([(name, _hashable(value, counterpart)) for name, value in argument.items()])
     if isinstance(argument, slice):
-        return slice, _hashable((argument.start, argument.stop, argument.step))
+        return slice, _hashable((argument.start, argument.stop, argument.step), counterpart)
     if isinstance(argument, (float, complex)):
         return type(argument), repr(argument)
     if type(argument).__hash__ is None:
