@@ -65,6 +65,7 @@ class CachingAllocator:
         self._retired: list[PrivatePool] = []  # those of which no recording is left
         self._held: list[int] = []  # what was freed while there was a recording, and other streams use
         self._recording: tuple[StreamHandle, PrivatePool] | None = None  # whose work gets its memory from where
+        self.is_recording = False  # whether a recording is under way
         self._allocated: dict[int, Block] = {}
         self._freed_later: deque[int] = deque()  # without the turn, since somebody has it or it is quicker
         # Gives a block back before anything else is handed out; to the driver at once, where nothing is cached.
@@ -174,11 +175,6 @@ class CachingAllocator:
 
     # ------------------------------------------------------------------------------------------ recordings
 
-    @property
-    def is_recording(self) -> bool:
-        """Whether a recording is under way."""
-        return self._recording is not None
-
     def begin_recording(self, stream: StreamHandle, pool: Hashable) -> None:
         """What is allocated for this stream from now on comes from a pool of its own, which recordings may share: its
         memory is theirs until the last of them is dropped. RuntimeError if another recording is under way."""
@@ -188,11 +184,11 @@ class CachingAllocator:
             self._tidy()
             private = self._private.setdefault(pool, PrivatePool())
             private.recordings += 1
-            self._recording = stream, private
+            self._recording, self.is_recording = (stream, private), True
 
     def end_recording(self) -> None:
         with self._turn:
-            self._recording = None
+            self._recording, self.is_recording = None, False
             held, self._held = self._held, []
             for address in held:
                 block = self._allocated[address]

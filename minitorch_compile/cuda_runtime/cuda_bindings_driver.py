@@ -356,10 +356,10 @@ class CudaBindingsDriver:
 
         row, contexts = RepeatedRow(len(launches), one_by_one, make, self._recording), self._contexts
 
-        def put(stream: int) -> None:
+        def put(stream: int, is_new: bool = True) -> None:
             if len(contexts) > 1:
                 self._enter(device)
-            row(stream)
+            row(stream, is_new)
 
         return put
 

@@ -10,7 +10,7 @@ took 80 us of both take 9 us of the host's time, and 15 us of the GPU's; one ker
 
 The driver copies the arguments when it is told of them. Launches that are under way keep theirs.
 
->>> one_by_one, as_a_graph = lambda stream: print("one by one"), lambda stream: print("as a graph")
+>>> one_by_one, as_a_graph = lambda stream: print("one by one"), lambda stream, is_new: print("as a graph")
 >>> row = RepeatedRow(20, one_by_one, lambda: as_a_graph, recording=())
 >>> for _ in range(4):
 ...     row(stream=5)
@@ -162,9 +162,10 @@ class GraphRow:
         if error:
             raise ValueError(error)
 
-    def __call__(self, stream: int) -> int:
-        """0, or why nothing was launched: RECORDED, or the driver's error."""
-        return self.call(self.program, self.where, self.count, stream, 0, 0)
+    def __call__(self, stream: int, is_new: bool = True) -> int:
+        """0, or why nothing was launched: RECORDED, or the driver's error. `is_new`: whether there are other arguments
+        than last time."""
+        return self.call(self.program, self.where, self.count if is_new else 0, stream, 0, 0)
 
     def __del__(self) -> None:
         """Launches that are under way are still done."""
@@ -189,11 +190,14 @@ class RepeatedRow:
         self.graph: GraphRow | None = None
         self.stream = self.kernels = 0  # how many were launched one by one
         self.is_refused = False
+        self.is_behind = True  # whether the graph wasn't told the arguments of the last launch
 
-    def __call__(self, stream: int) -> None:
+    def __call__(self, stream: int, is_new: bool = True) -> None:
+        """`is_new`: whether there are other arguments than at the last call."""
         graph = self.graph
-        if graph is None or stream != self.stream or self.recording or graph(stream):
+        if graph is None or stream != self.stream or self.recording or graph(stream, is_new or self.is_behind):
             self.one_by_one(stream)  # whose errors have names
+            self.is_behind = True
             if graph is None and not self.is_refused:
                 self.kernels += self.count
                 if self.kernels >= WORTH and not self.recording:
@@ -202,3 +206,5 @@ class RepeatedRow:
                         self.graph = self.make()
                     except ValueError:
                         self.is_refused = True
+        else:
+            self.is_behind = False

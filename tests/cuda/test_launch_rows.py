@@ -30,12 +30,14 @@ class Driver(FakeDriver):
     def __init__(self) -> None:
         super().__init__()
         self.seen: list[Any] = []
+        self.told: list[bool] = []
 
     def load_kernel(self, device: int, image: bytes, entry: bytes) -> bytes:
         return entry
 
-    def prepared_row(self, device: int, launches: Sequence[Any]) -> Callable[[int], None]:
-        def put(stream: int) -> None:
+    def prepared_row(self, device: int, launches: Sequence[Any]) -> Callable[[int, bool], None]:
+        def put(stream: int, is_new: bool) -> None:
+            self.told.append(is_new)
             for entry, (blocks, threads, _), table in launches:
                 addresses = (ctypes.c_uint64 * WORDS[entry]).from_address(table)
                 words = [ctypes.c_uint64.from_address(address).value for address in addresses]
@@ -67,6 +69,9 @@ def test_kernels_of_a_call_share_its_addresses() -> None:
     assert between == [([8192], StreamHandle(0, 5))]
     row([1, 2, 3], StreamHandle(0))
     assert driver.seen[3][4] == [1, 3, 4, minus_one] and driver.seen[4][4][5] == 2
+    row([1, 2, 3], StreamHandle(0))
+    row([1, 2, 4], StreamHandle(0))
+    assert driver.told == [True] * 4 + [False] * 2 + [True] * 2 and driver.seen[9][4][1] == 4
 
 
 def test_a_whole_step_writes_parameters_where_they_are(monkeypatch: Any) -> None:

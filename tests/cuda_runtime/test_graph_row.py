@@ -87,6 +87,8 @@ def test_each_launch_gives_every_kernel_what_its_arguments_are_then() -> None:
     argument.value = 9
     assert row(0) == 0
     assert driver.launched == [(12, 5, {103: 1, 104: 1}), (12, None, {103: 9, 104: 9})]
+    argument.value = 7
+    assert row(5, is_new=False) == 0 and driver.launched[-1] == (12, 5, {103: 9, 104: 9})
     del row
     assert driver.calls[-2:] == [("destroy_executable", 12), ("destroy", 11)]
 
@@ -125,6 +127,25 @@ def test_what_is_recorded_are_the_kernels_themselves() -> None:
     recording.add("somebody")
     row(2)
     assert launched == [1, 1, 1, 2, 2] and [stream for _, stream, _ in driver.launched] == [2, 2]
+
+
+def test_a_graph_is_told_what_was_new_while_it_wasn_t_launched() -> None:
+    driver, launched, recording = Pretended(), list[int](), set[str]()
+    made, (argument, _table) = row_of(driver)
+    row = RepeatedRow(WORTH, launched.append, lambda: made, recording)
+    row(3)
+    row(3, is_new=False)
+    argument.value = 5
+    recording.add("somebody")
+    row(3)
+    recording.clear()
+    for _ in range(2):
+        row(3, is_new=False)
+    told = [call for call, *_ in driver.calls if call in ("set", "launch")]
+    assert told == ["set", "set", "launch", "set", "set", "launch", "launch"] and driver.launched[-1][2] == {
+        103: 5,
+        104: 5,
+    }
 
 
 def test_other_streams_don_t_wait_for_a_graph() -> None:

@@ -177,6 +177,7 @@ class DeviceCall:
         first = len(self.inputs)
         temporaries = {place: nbytes for place, nbytes in self.sizes.items() if place not in self.filled}
         self.offsets, self.arena = planned(temporaries, [launch.places for launch in self.launches])
+        self.temporaries: tuple[int, list[int]] = (0, [])  # where they begin, and their addresses
         self.uses_status = any(launch.uses_status for launch in self.launches)
         status = first + len(self.sizes)  # its place, behind all others
         placed = [(x.launch, [*x.places, status] if x.uses_status else x.places) for x in self.launches]
@@ -226,8 +227,12 @@ class DeviceCall:
         memory = [x.storage.block.address + x.offset * size for x, size in zip(tensors, self.item_sizes)]
         if self.arena:
             arena = DeviceBlock(runtime, index, self.arena, stream)
-            start = arena.address
-            memory += [start + offset for offset in self.offsets]
+            start, temporaries = self.temporaries
+            if start != arena.address:  # it lies where it lay last time, in most loops
+                start = arena.address
+                temporaries = [start + offset for offset in self.offsets]
+                self.temporaries = start, temporaries
+            memory += temporaries
         else:
             memory += self.offsets
         blocks = {place: DeviceBlock(runtime, index, sizes[place], stream) for place in self.filled}

@@ -23,6 +23,7 @@ from minitorch_compile.inductor.device_calls.launcher import Launch
 from minitorch_compile.inductor.device_calls.prepared_launch import WORD, PreparedLaunch
 
 Placed = tuple[Launch, Sequence[int]]  # a launch, and the places of its buffers in a call's memory
+Step = Callable[[Sequence[int], StreamHandle, bool], None]  # told whether there are other addresses than last time
 
 
 class LaunchRow:
@@ -40,7 +41,9 @@ class LaunchRow:
         self.turn = threading.Lock()
         self.tables: list[Any] = []  # kept, since the driver knows their addresses only
         self.parts = self._parts(launches)
-        self.rows: dict[int, list[Callable[[Sequence[int], StreamHandle], None]]] = {}  # by device
+        self.rows: dict[int, list[Step]] = {}  # by device
+        self.last: Sequence[int] = ()  # what is in the buffer, for which device
+        self.last_device = -1
 
     def _parts(self, launches: Sequence[Placed]) -> list[list[tuple[PreparedLaunch, int]] | Placed]:
         """Kernels that follow each other, each with the address of its table of parameters; and calls of libraries."""
@@ -64,20 +67,21 @@ class LaunchRow:
         device = stream[0]
         steps = self.rows.get(device) or self.prepared(device)
         with self.turn:  # the driver has read the buffer when it returns
-            self.pack(self.buffer, 0, *memory)
+            is_new = memory != self.last or device != self.last_device
+            if is_new:
+                self.pack(self.buffer, 0, *memory)
+                self.last, self.last_device = memory, device
             for step in steps:
-                step(memory, stream)
+                step(memory, stream, is_new)
 
-    def prepared(self, device: int) -> list[Callable[[Sequence[int], StreamHandle], None]]:
+    def prepared(self, device: int) -> list[Step]:
         """What is done one after the other, on a device."""
         return self.rows.setdefault(device, [self._step(part, device) for part in self.parts])
 
-    def _step(
-        self, part: list[tuple[PreparedLaunch, int]] | Placed, device: int
-    ) -> Callable[[Sequence[int], StreamHandle], None]:
+    def _step(self, part: list[tuple[PreparedLaunch, int]] | Placed, device: int) -> Step:
         if isinstance(part, tuple):
             launch, places = part
-            return lambda memory, stream: launch([memory[place] for place in places], stream)
+            return lambda memory, stream, is_new: launch([memory[place] for place in places], stream)
         row = [(x.loaded.handle(device), x.sizes, table) for x, table in part]
         put = part[0][0].loaded.driver.prepared_row(device, row)
-        return lambda memory, stream: put(stream[1])
+        return lambda memory, stream, is_new: put(stream[1], is_new)

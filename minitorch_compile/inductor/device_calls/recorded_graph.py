@@ -88,7 +88,7 @@ class Run:
 
     def is_pending(self) -> bool:
         """Whether somebody needs a result that may not be overwritten."""
-        if not self.saved or self.step != control.steps_begun():
+        if self.step != control.steps_begun():
             return False
         return any(block() is not None for block in self.saved)
 
@@ -128,7 +128,7 @@ class RecordedGraph:
                 self.status()  # of an earlier launch, which nobody waited for
             if not self.reason and not self.allocator.is_recording:
                 for run in self.runs:
-                    if run.fits(inputs) and not run.is_pending():
+                    if run.fits(inputs) and not (run.saved and run.is_pending()):
                         return self.launched(run, inputs)
                 made = self.recorded(inputs)
                 if made is not None:
