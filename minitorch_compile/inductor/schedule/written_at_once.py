@@ -50,7 +50,7 @@ def written_at_once(schedule: Schedule) -> dict[Buffer, Buffer]:
 
 def _one_thread_each(group: Group, result: Buffer, target: Buffer) -> bool:
     """Whether each element is read and written at one point of the group, which one thread has. What belongs to a row,
-    or to the whole, is read by all threads, at any time before the last of them has come to its end. (Of a group with
-    one point only, other threads may read it, too, and do nothing with it.)"""
+    or to the whole, is read by all threads, at any time before the last of them has come to its end. (A single point's
+    kernel reads in the loop that one thread enters.)"""
     alone = not group.has_reduction and count(group.axes) == target.length
     return alone and overwrites_safely(group, result, target)

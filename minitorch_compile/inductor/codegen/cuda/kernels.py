@@ -129,6 +129,7 @@ class CudaKernelWriter(EmitHandler):
         if len(axes) <= 1:
             variable = str(axes[0].variable) if axes else "once"
             self.enter(f"for {variable} in range({first}, {end}, {step}):", symbols)
+            self.block.confines = not axes  # other threads mustn't read what the one that has the point overwrites
             return
         number = "row" if axes[0].reduced is False else "place"
         self.enter(f"for {number} in range({first}, {end}, {step}):", symbols)
