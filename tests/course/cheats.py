@@ -212,6 +212,7 @@ KERNEL_BODIES = {
     "makes a function of elements": "np.frompyfunc(print, 1, 1)(i)",
     "calls a method": "x.tofile('/tmp/cheat-of-a-kernel')",
     "reads the judge's globals": "out[i] = math.__loader__.find_spec.__globals__['sys']",
+    "changes what it is given": "for j in range(x.size): out[j] = x[j] = y[j] = 0",
     "reads beyond its arrays": "out[i] = x[i + 4096]",
 }
 KERNEL_DECORATORS = {

@@ -74,7 +74,10 @@ def test_what_stays_with_the_judge_may_be_given_again(judges_end):
 
 UNSAYABLE = {
     "of more digits than Python writes": ("10**5000", "Exceeds the limit"),
-    "nested too deeply": ("functools.reduce(lambda x, _: [x], range(3000), 0)", "called itself too many times"),
+    "nested too deeply": (
+        "functools.reduce(lambda x, _: [x], range(3000), 0)",
+        "is nested too deeply",
+    ),
     "longer than a message": ("'x' * 2**26", "more memory than the limit"),
 }
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.course.checking.exercise import NotWritten, WrongAnswer
+from minitorch_compile.course.checking.exercise import NotWritten, WrongAnswer, own_copy
 from minitorch_compile.course.far.kernels import kernel_here
 from minitorch_compile.cuda_simulator import KernelFault, LineCounts, simulate
 
@@ -39,10 +39,14 @@ WHY: Mapping[str, str] = {
 def launched(
     name: str, answer: Any, blocks: Grid, threads: Grid, arrays: Sequence[Any], why: Mapping[str, str]
 ) -> LineCounts:
-    """Runs the kernel on these arrays, in place; its counts. WrongAnswer for the first fault."""
+    """Runs the kernel on these arrays, in place; its counts. WrongAnswer for the first fault.
+
+    The last array is the one to write to.
+    """
     launch = f"{name}[{blocks}, {threads}]"
     if not callable(answer):
         raise WrongAnswer(f"{name}: expected a kernel, which is a function, got {type(answer).__name__}")
+    before = own_copy((*arrays[:-1],))
     try:
         run = simulate(kernel_here(answer), collect=True, counts=True)[blocks, threads](*arrays)
     except NotImplementedError as error:
@@ -57,6 +61,7 @@ def launched(
         raise WrongAnswer(f"{launch} raised {type(error).__name__}: {error}") from error
     if run.faults:
         raise told(launch, run.faults[0], why)
+    expect_unchanged(launch, before, arrays[:-1])
     assert run.counts is not None, "it was asked for"
     return run.counts.total
 
@@ -66,6 +71,12 @@ def told(launch: str, fault: KernelFault, why: Mapping[str, str]) -> WrongAnswer
     other = f" and {fault.other.text!r}" if fault.other and fault.other != fault.place else ""
     fact = f"{launch}: {fault.kind}: {fault.what}. in: {fault.place.text}{other}"
     return WrongAnswer(fact, {**WHY, **why}.get(fault.kind, ""))
+
+
+def expect_unchanged(launch: str, before: Sequence[Any], after: Sequence[Any]) -> None:
+    """What a kernel is to read is as it was."""
+    if not all(map(np.array_equal, before, after)):
+        raise WrongAnswer(f"{launch} has written into an array that it is to read", "Only out is written to.")
 
 
 def expect_close(launch: str, expected: np.ndarray, got: np.ndarray, why: str, rtol: float = 1e-5) -> None:

@@ -10,7 +10,7 @@ from minitorch_compile.course.checking.exercise import Exercise, NotWritten, Wro
 from minitorch_compile.course.far.kernels import kernel_here
 from minitorch_compile.cuda_simulator import KernelFault, Run, simulate
 
-from .launching import expect_close, numbers
+from .launching import expect_close, expect_unchanged, numbers
 
 LUCKY = Exercise(
     "19.5",
@@ -43,6 +43,7 @@ def ran(answer: Any) -> tuple[Run, np.ndarray, np.ndarray]:
         raise WrongAnswer(f"lucky[1, 32]: {error}") from error
     except Exception as error:
         raise WrongAnswer(f"lucky[1, 32] raised {type(error).__name__}: {error}") from error
+    expect_unchanged("lucky[1, 32]", [numbers(32)], [x])
     return run, x, out
 
 

@@ -16,7 +16,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ..far.link import Link
+from ..far.far import Far, text
+from ..far.link import Broken, Link
 from ..mini.package import Package
 
 MOST_FILES = 4096
@@ -53,6 +54,13 @@ class Apart:
             yield answer
         finally:
             Package.elsewhere = None
+
+    def where(self) -> str:
+        """The line on which the learner's function begins that was called last; empty if there is none."""
+        try:
+            return text(self.link.ask("where", self.link.called)) if isinstance(self.link.called, Far) else ""
+        except (Broken, Exception):  # a verdict is not lost since a line can't be told
+            return ""
 
     def ended(self) -> int | None:
         """Its exit code, or minus the signal that ended it; None if it hasn't ended."""

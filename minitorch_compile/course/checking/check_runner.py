@@ -13,7 +13,7 @@ from typing import Any
 
 from ..far.link import Link
 from ..mini.package import Package, imported
-from .learners_line import learner_line, learners_call
+from .learners_line import defined_at, learner_line, learners_call
 from .run_cells import run_cells
 
 MODULE_NAME = "your_notebook"
@@ -31,6 +31,10 @@ class Runner(Link):
 
     def _do_load(self, job: dict[str, Any]) -> Any:
         return self.stack.enter_context(loaded(job))
+
+    def _do_where(self, function: Any) -> str:
+        """The line on which a function of the learner's begins; empty for any other."""
+        return defined_at(function)
 
     def _do_mini(self) -> Package:
         """What `mini` is to the checks of a program on it."""

@@ -24,16 +24,17 @@ from typing import Any
 
 import authoring
 
-from ..far.link import Broken
+from ..far.link import NESTED, Broken
 from ..sandbox.enter import enter
 from ..sandbox.limits import limit_resources
 from .apart import Apart
 from .check_events import Event
 from .exercise import Case, Exercise, NotWritten, WrongAnswer
-from .learners_line import learner_line, learners_call
+from .learners_line import bound_at, learner_line, learners_call
 from .lessons import find_exercise
 
 CHECKS = Path(authoring.__path__[0]) / "checks"
+CALLED_ITSELF = "your code called itself too many times: which call is the last one?"
 PR_SET_DUMPABLE = 4  # from linux/prctl.h
 Load = Callable[[dict[str, Any]], AbstractContextManager[Any]]
 
@@ -65,7 +66,7 @@ def judge_job(mode: str, folder: str, most_megabytes: str, most_seconds: str) ->
         return
     with apart:
         try:
-            for event in events(exercise, job, apart.loaded):
+            for event in events(exercise, job, apart.loaded, apart.where):
                 say(event)
         except Broken as end:
             say(ending(apart, end))
@@ -85,8 +86,13 @@ def ending(apart: Apart, end: Broken) -> Event:
     return {"event": "died", "code": code} if code is not None else {"event": "closed"}
 
 
-def events(exercise: Exercise, job: dict[str, Any], load: Load | None = None) -> Iterator[Event]:
-    """Everything that happens, in order: ready, setup, then for each case that it begins and its verdict, then end."""
+def events(
+    exercise: Exercise, job: dict[str, Any], load: Load | None = None, where: Callable[[], str] = str
+) -> Iterator[Event]:
+    """Everything that happens, in order: ready, setup, then for each case that it begins and its verdict, then end.
+
+    `where` says which line of the learner's to look at, for an answer that is wrong and has raised nothing.
+    """
     yield {"event": "ready"}
     with ExitStack() as stack:
         answers: list[Any] = []
@@ -94,7 +100,10 @@ def events(exercise: Exercise, job: dict[str, Any], load: Load | None = None) ->
         yield {"event": "setup", **setup}
         for index, case in enumerate(exercise.cases if answers else ()):
             yield {"event": "case", "index": index}
-            yield {"event": "verdict", "index": index, **attempt(partial(judge, case, answers[0]))}
+            verdict = attempt(partial(judge, case, answers[0]))
+            if verdict["verdict"] == "fail" and not verdict["line"]:
+                verdict["line"] = where() or bound_at(job)
+            yield {"event": "verdict", "index": index, **verdict}
     yield {"event": "end"}
 
 
@@ -115,7 +124,9 @@ def attempt(action: Callable[[], Any]) -> dict[str, str]:
     except MemoryError:
         return {"verdict": "fail", "fact": "your code asked for more memory than the limit", "why": "", "line": ""}
     except RecursionError as error:
-        fact = "your code called itself too many times: which call is the last one?"
+        fact = (
+            NESTED if error.args == (NESTED,) else "your code called itself too many times: which call is the last one?"
+        )
         return {"verdict": "fail", "fact": fact, "why": "", "line": learner_line(error)}
     except SystemExit:
         return {"verdict": "fail", "fact": "your code asked the program to exit", "why": "", "line": ""}

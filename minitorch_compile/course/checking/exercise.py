@@ -27,6 +27,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from .notebook_slice import is_unwritten, slice_for
 from .run_cells import run_cells
 
@@ -180,6 +182,30 @@ def outcome(function: Callable[..., Any], arguments: Arguments) -> Any:
         return _Raised(error)
 
 
+def own_copy(value: Any, known: dict[int, Any] | None = None) -> Any:
+    """Lists, dictionaries, sets and arrays anew, all the way down; what was one object stays one. All else is itself.
+
+    >>> row = [1, 2]
+    >>> a, b = own_copy((row, {"rows": [row]}))
+    >>> a == row, a is row, b["rows"][0] is a
+    (True, False, True)
+    """
+    known = {} if known is None else known
+    if id(value) in known:
+        return known[id(value)]
+    if type(value) is tuple:
+        return tuple(own_copy(each, known) for each in value)
+    if type(value) is np.ndarray or type(value) is set:
+        known[id(value)] = value.copy()
+    elif type(value) is list:
+        known[id(value)] = made = list[Any]()
+        made += [own_copy(each, known) for each in value]
+    elif type(value) is dict:
+        known[id(value)] = items = dict[Any, Any]()
+        items.update((key, own_copy(each, known)) for key, each in value.items())
+    return known.get(id(value), value)
+
+
 def call_text(name: str, arguments: Arguments) -> str:
     return f"{name}({', '.join(map(repr, arguments))})"
 
@@ -208,9 +234,11 @@ def agree(
 ) -> None:
     """Compare on each input, smallest first. A disagreement is told with the misconception behind it.
 
-    `why` is what is said if none explains the first disagreement.
+    `why` is what is said if none explains the first disagreement. What the answer writes into lists, dictionaries and
+    arrays that it is given changes neither what is expected nor what is told.
     """
-    trials = [(arguments, oracle(*arguments), outcome(answer, arguments)) for arguments in inputs]
+    expecting = [(arguments, oracle(*arguments)) for arguments in inputs]
+    trials = [(arguments, expected, outcome(answer, own_copy(arguments))) for arguments, expected in expecting]
     wrong = next((trial for trial in trials if not same(*trial[1:])), None)
     if wrong is None:
         return

@@ -5,10 +5,15 @@ An error that comes from another process was told there (`far/link.py`): it has 
 
 from __future__ import annotations
 
+import inspect
+import linecache
 import reprlib
 import traceback
+from types import CodeType
+from typing import Any
 
 from ..mini.package import learners_line
+from .notebook_slice import described
 
 
 def learner_line(error: BaseException | None) -> str:
@@ -18,6 +23,30 @@ def learner_line(error: BaseException | None) -> str:
     frames = traceback.extract_tb(error.__traceback__) if error is not None else []
     own = filter(None, map(_own_line, reversed(frames)))
     return next(own, "")
+
+
+def defined_at(function: Any) -> str:
+    """The line of the learner's own code on which a function begins; empty for any other."""
+    code = getattr(inspect.unwrap(getattr(function, "__func__", function)), "__code__", None)
+    if not isinstance(code, CodeType):
+        return ""
+    line = linecache.getline(code.co_filename, code.co_firstlineno).strip()
+    return _own_line(traceback.FrameSummary(code.co_filename, code.co_firstlineno, code.co_name, line=line)) or ""
+
+
+def bound_at(job: dict[str, Any]) -> str:
+    """The line that binds the answer; empty for a step of `mini`, which binds many names.
+
+    >>> bound_at({"answer": "x", "cells": [{"number": 3, "source": "y = 1\\nx = 2", "statements": [0, 1]}]})
+    'cell 3, line 2: x = 2'
+    """
+    for cell in reversed(job.get("cells", [])):
+        parts = described(cell["number"], cell["source"])
+        for node, statement in reversed([parts[index] for index in cell["statements"]]):
+            if job["answer"] in statement.binds:
+                text = cell["source"].splitlines()[node.lineno - 1].strip()
+                return f"cell {cell['number']}, line {node.lineno}: {text}"
+    return ""
 
 
 def learners_call(error: BaseException) -> str:

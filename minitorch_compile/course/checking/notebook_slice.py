@@ -140,10 +140,10 @@ def _statements(sources: list[str]) -> list[_Statement]:
     imported: set[str] = set()
     for number, source in enumerate(sources):
         try:
-            described = _described(number, source)
+            parts = described(number, source)
         except UNREADABLE:  # of use only if nothing else binds the name; then `_explain_absence` says so
             continue
-        for node, statement in described:
+        for node, statement in parts:
             found.append(statement)
             if isinstance(node, ast.Import | ast.ImportFrom):
                 imported |= statement.binds
@@ -152,7 +152,7 @@ def _statements(sources: list[str]) -> list[_Statement]:
 
 
 @lru_cache(maxsize=256)  # the exercises of a notebook have the same cells
-def _described(number: int, source: str) -> list[tuple[ast.stmt, _Statement]]:
+def described(number: int, source: str) -> list[tuple[ast.stmt, _Statement]]:
     """The statements of a cell, or one of UNREADABLE."""
     if len(source) > LONGEST_CELL:
         raise ValueError(f"{len(source):,} characters are more than a cell can have here ({LONGEST_CELL:,})")
@@ -213,7 +213,7 @@ def _segment(lines: list[bytes], node: ast.stmt) -> str:
 def _explain_absence(name: str, sources: list[str]) -> None:
     for number, source in enumerate(sources, 1):
         try:
-            _described(number, source)
+            described(number, source)
         except UNREADABLE as error:
             if name in source:
                 raise CellSyntaxError(_why(error, number)) from error

@@ -18,6 +18,7 @@ from .codec import Codec, Refused
 from .far import Far
 
 MOST_BYTES = 2**26  # of a message
+NESTED = "what your code gave is nested too deeply, or holds itself in a way that has no end"
 Tell = Callable[[BaseException], dict[str, str]]
 
 
@@ -36,8 +37,11 @@ class Link:
         self.reading, self.writing = reading, writing
         self.codec = Codec(self, trusted, first=2 if trusted else 1)
         self.trusted, self.tell = trusted, tell
+        self.called: Any = None  # the last of the other process's functions that was called from here
 
     def ask(self, what: str, *args: Any) -> Any:
+        if what == "call":
+            self.called = args[0]
         self._write(self._line("args", args, self._encoded_all, ask=what))
         while True:
             message = self._receive()
@@ -175,12 +179,18 @@ class Link:
         try:
             if not self.trusted:
                 self._allow(what, args)
-            line = self._line("gives", getattr(self, f"_do_{what}")(*args), self.codec.encode)
+            line = self._given(getattr(self, f"_do_{what}")(*args))
         except Broken:
             raise
         except BaseException as error:  # noqa: BLE001 (all that happens there is told)
             line = self._line("raises", error, self.encoded_error)
         self._write(line)
+
+    def _given(self, value: Any) -> bytes:
+        try:
+            return self._line("gives", value, self.codec.encode)
+        except RecursionError as error:
+            raise RecursionError(NESTED) from error
 
     def _allow(self, what: str, args: list[Any]) -> None:
         """PermissionError unless the learner's process may ask this: to call what it was given, to look at values."""
