@@ -59,7 +59,7 @@ class Apart:
         """The line on which the learner's function begins that was called last; empty if there is none."""
         try:
             return text(self.link.ask("where", self.link.called)) if isinstance(self.link.called, Far) else ""
-        except (Broken, Exception):  # a verdict is not lost since a line can't be told
+        except (Broken, Exception):  # noqa: BLE001 (a verdict is not lost since a line can't be told)
             return ""
 
     def ended(self) -> int | None:
