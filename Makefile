@@ -7,7 +7,7 @@ GRAPHS ?= --count 20000 --kernels python
 COMPILED_GRAPHS ?= --count 600 --seed 100000
 DEVICE_GRAPHS ?= --count 1000
 .DEFAULT_GOAL := help
-.PHONY: help setup lab work tour test test-all coverage lint bench bench-peers fuzz processors partitions grade watch class progress mini-test site browser viewer-check course course-check lock test-pythons clean distclean
+.PHONY: help setup lab work tour test test-all coverage lint bench bench-peers fuzz processors partitions grade watch class progress mini-test site site-check browser viewer-check course course-check rerun lock test-pythons clean distclean
 
 help:  ## this list
 	@echo "minitorch_compile: rebuild the PyTorch 2 compile stack, one readable floor at a time"
@@ -90,11 +90,18 @@ course: setup  ## build notebooks/, exercises/ and solutions/ from authoring/
 course-check: setup  ## run all lessons, all solutions and mini after each lesson under Python 3.11, 3.12 and 3.13 (LESSONS="05 18", PYTHONS=3.12)
 	@$(PY) tools/course_check.py $(LESSONS) $(if $(PYTHONS),--pythons $(PYTHONS))
 
+rerun: setup  ## run each lesson's cells three times in one kernel, once in a random order (LESSONS="05 18")
+	@$(PY) tools/rerun_cells.py $(LESSONS)
+
 site: setup  ## the whole course as a site in build/site/html, which needs no network: lessons, search, index, reference; all on one page, and as a PDF
 	@$(PY) tools/web/build.py
 
-browser: setup  ## open lesson 00 in a headless Chromium, run all cells, keep a picture in build/
+site-check: setup  ## the site and the viewer's page in a headless Chromium: axe's serious findings, requests to other hosts, dead links
+	@$(PY) tools/web/check_pages.py
+
+browser: setup  ## lesson 00 in a headless Chromium: run all cells; an exercise, wrongly and rightly by clicks; pictures in build/
 	@$(PY) tools/browser_check.py
+	@$(PY) tools/exercise_check.py
 
 viewer-check: setup  ## drive the page of inspect(...).save() with real clicks in a headless Chromium, on a CNN and a GPT
 	@$(PY) tools/viewer_check.py

@@ -153,9 +153,11 @@ class Chromium:
         """Into what has the focus."""
         self.command("Input.insertText", text=text)
 
-    def press(self, key: str, code: int) -> None:
+    def press(self, key: str, code: int, modifiers: int = 0) -> None:
+        """A key, with others held: 1 is Alt, 2 Control, 4 Meta, 8 Shift, and sums of these."""
         for kind in ("rawKeyDown", "keyUp"):
-            self.command("Input.dispatchKeyEvent", type=kind, key=key, windowsVirtualKeyCode=code)
+            held = {"windowsVirtualKeyCode": code, "modifiers": modifiers}
+            self.command("Input.dispatchKeyEvent", type=kind, key=key, **held)
 
     def screenshot(self) -> bytes:
         """The visible part of the page as a PNG file's bytes."""

@@ -10,6 +10,24 @@
 # along. You will train two networks on real data, add the one line, and then open every hatch on the way: what was
 # captured, what was promised, what was generated. Nothing here needs a GPU.
 #
+# The first cell is for Colab, where the course has to be fetched: it asks for the address of its repository. Elsewhere it
+# does nothing.
+
+# %%
+import sys
+
+if "google.colab" in sys.modules:
+    import os
+    import subprocess
+
+    address = input("the address of the course's repository, as git clones it: ")
+    subprocess.run(["git", "clone", "--quiet", "--depth=1", address, "course"], check=True)
+    install = [sys.executable, "-m", "pip", "install", "--quiet", "-e", "course[draw]"]
+    subprocess.run(install, check=True)
+    os.chdir("course/notebooks")
+    sys.path.insert(0, os.path.dirname(os.getcwd()))  # this kernel began before it was installed
+
+# %% [markdown]
 # Here is the whole route. Keep it in mind as a map: each box is a floor of the package and a few lessons of the course.
 
 # %%

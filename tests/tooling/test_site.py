@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import minitorch_compile
-from tools.web import pages, reference
+from tools.web import check_pages, pages, reference
 
 
 def test_every_page_hangs_in_one_chapter() -> None:
@@ -33,3 +33,10 @@ def test_a_name_is_written_with_its_signature_and_examples() -> None:
 def test_sentences_are_no_markdown() -> None:
     assert reference.as_markdown("a * b, `a * b`, <x>, [1]") == "a \\* b, `a * b`, \\<x\\>, \\[1\\]"
     assert reference.as_markdown("- a list\n    indented") == "- a list\n" + 4 * "&nbsp;" + "indented"
+
+
+def test_links_that_lead_nowhere_are_found(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text('<a href="b.html#there">1</a><a href="b.html#gone">2</a><img src="c%20d.png">')
+    (tmp_path / "b.html").write_text('<p id="there"><a href="https://elsewhere.org/x">3</a><a href="#there">4</a></p>')
+    found = list(check_pages.dead_links(tmp_path))
+    assert found == ["a.html: b.html#gone: no such place there", "a.html: c%20d.png leads to nothing"]

@@ -19,7 +19,7 @@ from tools.links import SCHEME, links  # noqa: E402
 
 FOLDERS = ("docs", "benchmarks", "tests", "minitorch_compile", "authoring")
 CHAPTERS = {
-    "Start here": ["README", "docs/spine", "ARCHITECTURE", "docs/glossary"],
+    "Start here": ["README", "docs/elsewhere", "docs/spine", "ARCHITECTURE", "docs/glossary"],
     "Reference": ["docs/ops", "docs/prims", "docs/graph_breaks", "docs/compatibility"],
     "Measured": ["benchmarks/README", "benchmarks/cuda_device/README"],
     "Working on it": ["CONTRIBUTING", "tests/README", "authoring/README"],
