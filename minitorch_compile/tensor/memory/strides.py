@@ -98,7 +98,7 @@ def _common_sizes(*shapes: Sequence[int]) -> Ints:
     ndim = max((len(shape) for shape in shapes), default=0)
     result = [1] * ndim
     for shape in shapes:
-        for dim, size in enumerate(shape, ndim - len(shape)):
+        for dim, size in reversed(list(enumerate(shape, ndim - len(shape)))):  # as PyTorch looks at them
             if size == 1:
                 continue
             if result[dim] == 1:

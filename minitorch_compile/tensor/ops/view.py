@@ -139,8 +139,8 @@ def expand(input: TensorBase, size: Ints) -> Layout:
             f"expand: the number of sizes provided ({len(size)}) must be at least the tensor's dimensions"
             f" ({len(input.sizes)})"
         )
-    target: list[int] = []
-    for dim, n in enumerate(size):
+    target = list(size)
+    for dim, n in reversed(list(enumerate(size))):  # as PyTorch looks at them
         old = input.sizes[dim - lead] if dim >= lead else None
         if n == -1 and old is None:
             raise RuntimeError(f"expand: size -1 isn't allowed in a leading, non-existing dimension {dim}")
@@ -149,7 +149,8 @@ def expand(input: TensorBase, size: Ints) -> Layout:
                 f"expand: the expanded size ({n}) must match the existing size ({old}) at non-singleton dimension"
                 f" {dim}; sizes {list(input.sizes)}"
             )
-        target.append(old if n == -1 and old is not None else n)
+        if n == -1 and old is not None:
+            target[dim] = old
     return target, _expanded_strides(input, target), input.offset
 
 
