@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import json
 import operator
@@ -14,7 +15,9 @@ from minitorch_compile.course.checking import warm
 from minitorch_compile.course.checking.check_keeper import ON_LINUX
 from minitorch_compile.course.checking.check_process import judge
 from minitorch_compile.course.checking.lessons import find_exercise
+from minitorch_compile.course.far.far import FarCallable
 from minitorch_compile.course.far.link import Link
+from minitorch_compile.course.far.there import there
 from minitorch_compile.course.sandbox import places
 
 
@@ -70,6 +73,25 @@ def test_what_stays_with_the_judge_may_be_given_again(judges_end):
     method = type("Method", (), {"__module__": "authoring.nowhere", "m": pytest.raises})
     values = [kind(), kind(), method(), method(), (each for each in ()), test_what_was_not_given_is_not_called.__code__]
     assert all(judges_end.ask("call", operator.getitem, (values, at), {}) is each for at, each in enumerate(values))
+
+
+@there
+def its_process(answer):
+    return answer(3), threading.current_thread().name
+
+
+@there
+def with_machinery(answer):
+    return judge(answer, [])
+
+
+def test_a_measurement_is_taken_where_the_answer_is(judges_end):
+    answer = judges_end.ask("call", functools.partial, (operator.neg,), {})
+    assert type(answer) is FarCallable
+    value, thread = its_process(answer)
+    assert value == -3 and thread != threading.current_thread().name == its_process(operator.neg)[1]
+    with pytest.raises(TypeError, match="with_machinery uses the machinery of the checks"):
+        with_machinery(answer)
 
 
 UNSAYABLE = {

@@ -7,6 +7,7 @@ from typing import Any
 
 import minitorch_compile as torch
 from minitorch_compile.course.checking.exercise import Exercise, WrongAnswer, outcome
+from minitorch_compile.course.far.there import there
 from minitorch_compile.tensor import empty_fake
 from minitorch_compile.tensor.dispatch.dispatch import mode
 from minitorch_compile.tensor.dispatch.op import Op
@@ -38,6 +39,14 @@ class _Largest:
             if op.kind != "view":
                 self.bytes = max(self.bytes, x.numel() * x.element_size())
         return result
+
+
+@there
+def largest_of(answer: Callable[..., Any], n: int, m: int, d: int) -> tuple[int, str]:
+    """The bytes of the largest tensor that it makes, and what it gives if that is no tensor."""
+    with mode(_Largest()) as largest:
+        got = answer(empty_fake((n, d)), empty_fake((m, d)))
+    return largest.bytes, "" if isinstance(got, torch.Tensor) else repr(got)
 
 
 def truth(x: torch.Tensor, y: torch.Tensor) -> list[list[float]]:
@@ -85,13 +94,13 @@ def wrong_dimension(got: Any, n: int, m: int) -> str:
 @DISTANCES.case("par: no tensor larger than the result", points=2, section=SECTION)
 def _(answer: Callable[..., Any]) -> None:
     n, m, d = 1000, 1000, 100
-    with mode(_Largest()) as largest:
-        got = outcome(answer, (empty_fake((n, d)), empty_fake((m, d))))
-    if not isinstance(got, torch.Tensor):
-        raise WrongAnswer(f"distances of 1,000 by 1,000 points in 100 dimensions: got {got!r}")
-    if largest.bytes > 4 * n * m:
+    got = outcome(largest_of, (answer, n, m, d))
+    largest, what = got if isinstance(got, tuple) else (0, repr(got))
+    if what:
+        raise WrongAnswer(f"distances of 1,000 by 1,000 points in 100 dimensions: got {what}")
+    if largest > 4 * n * m:
         raise WrongAnswer(
-            f"distances of 1,000 by 1,000 points in 100 dimensions: your largest tensor takes {largest.bytes:,}"
+            f"distances of 1,000 by 1,000 points in 100 dimensions: your largest tensor takes {largest:,}"
             " bytes, par"
             f" is {4 * n * m:,}",
             "Broadcasting to three dimensions makes every difference before adding any up. A matrix product adds up as"

@@ -8,7 +8,7 @@ from typing import Any
 
 import minitorch_compile as torch
 from minitorch_compile.course.checking.exercise import Exercise, NotWritten, WrongAnswer
-from minitorch_compile.dynamo.errors import GraphBreak
+from minitorch_compile.course.far.there import there
 from minitorch_compile.dynamo.eval_frame import region_of
 from minitorch_compile.tensor import Tensor
 
@@ -53,27 +53,34 @@ class Watching:
         return run
 
 
-def descend(cls: Any, steps: int) -> tuple[Any, Tensor, Watching, list[GraphBreak]]:
-    """The learner's object after these steps, its x, and what was compiled."""
+def descend(cls: Any, steps: int) -> tuple[Any, Tensor, int, int, list[str]]:
+    """The learner's object after these steps, its x, graphs made and run, and the lines that break."""
     if not isinstance(cls, type):
         raise WrongAnswer(f"Descent: expected a class, got {cls!r}")
-    watching = Watching()
     try:
+        found: tuple[Any, Tensor, int, int, list[str]] = descended(cls, steps)
+    except NotImplementedError as error:
+        raise NotWritten(str(error)) from error
+    return found
+
+
+@there
+def descended(cls: Any, steps: int) -> tuple[Any, Tensor, int, int, list[str]]:
+    watching = Watching()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the recompile limit: the last case speaks of it
         descent = cls()
         step = torch.compile(descent.step, backend=watching, dynamic=False)
         x = torch.tensor([4.0, -3.0])
         for _ in range(steps):
             x = step(x)
-    except NotImplementedError as error:
-        raise NotWritten(str(error)) from error
     is_compiled = hasattr(step, "_dynamo_dispatcher")  # not if its function is marked with disable()
-    return descent, x, watching, region_of(step).breaks if is_compiled else []
+    lines = [each.line for each in region_of(step).breaks] if is_compiled else []
+    return descent, x, watching.made, watching.runs, lines
 
 
 def judge_result(cls: Any, steps: int) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of the recompile limit: the last case speaks of it
-        descent, x, _, _ = descend(cls, steps)
+    descent, x, *_ = descend(cls, steps)
     expected, count = reference(steps)
     if not isinstance(x, Tensor) or not torch.allclose(x, torch.tensor(expected), rtol=1e-4):
         shown = x.tolist() if isinstance(x, Tensor) else x
@@ -100,25 +107,23 @@ def _(answer: Any) -> None:
 
 @STORM.case("par: one graph, and all thirty steps run it", points=4, section=SECTION)
 def _(answer: Any) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        _, _, watching, breaks = descend(answer, STEPS)
-    fact = f"{STEPS} steps: {watching.made} graphs were made, and {watching.runs} graph runs done"
+    _, _, made, runs, breaks = descend(answer, STEPS)
+    fact = f"{STEPS} steps: {made} graphs were made, and {runs} graph runs done"
     if breaks:
         raise WrongAnswer(
             fact,
-            f"The line `{breaks[0].line}` takes a number out of a tensor, so the graph breaks there. Keep tensors.",
+            f"The line `{breaks[0]}` takes a number out of a tensor, so the graph breaks there. Keep tensors.",
         )
-    if 1 < watching.made < LIMIT:
+    if 1 < made < LIMIT:
         raise WrongAnswer(
             fact,
             "What the first version had read was something else later: a counter, say, that begins as a Python number"
             " and becomes a tensor. Begin with what it is to stay.",
         )
-    if watching.made > 1:
+    if made > 1:
         raise WrongAnswer(
             fact,
             "The counter is still a Python number that is looked at: each value of it is a version, up to the limit.",
         )
-    if watching.runs < STEPS:
+    if runs < STEPS:
         raise WrongAnswer(fact, "Some steps, or all, ran as plain Python. Leave the function compilable.")

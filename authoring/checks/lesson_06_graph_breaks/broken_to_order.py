@@ -10,7 +10,8 @@ from typing import Any
 
 import minitorch_compile as torch
 from minitorch_compile.course.checking.exercise import Exercise, NotWritten, WrongAnswer
-from minitorch_compile.dynamo.explaining.explain import ExplainOutput, explain
+from minitorch_compile.course.far.there import there
+from minitorch_compile.dynamo.explaining.explain import explain
 
 BROKEN_TO_ORDER = Exercise(
     "06.3",
@@ -48,31 +49,48 @@ MEANING = {
 }
 
 
-def explained(answer: Any, name: str) -> ExplainOutput:
+@dataclass(frozen=True)
+class Report:
+    """`lines` has the number of the user's lines on which each break lies, one in another."""
+
+    graphs: int
+    codes: tuple[str, ...]
+    lines: tuple[int, ...]
+
+
+def explained(answer: Any, name: str) -> Report:
     if not isinstance(answer, dict):
         raise WrongAnswer(f"programs: expected a dict of four functions, got {type(answer).__name__}")
     program = answer.get(name, ...)
     if program is ...:
         raise NotWritten(f"{name} is still `...`")
-    x = torch.tensor([1.0, 2.0, 3.0])
     try:
-        with contextlib.redirect_stdout(io.StringIO()):
-            expected = program(x.clone())
-            report = explain(program)(x.clone())
+        gives_none, *parts = explanation(program)
     except NotImplementedError as error:
         raise NotWritten(str(error)) from error
     except Exception as error:
         raise WrongAnswer(f"{name}: your program raised {type(error).__name__}: {error}") from error
-    if expected is None:
+    if gives_none:
         raise WrongAnswer(f"{name}: your program returns None", "It should return what it computes.")
-    return report
+    return Report(*parts)
+
+
+@there
+def explanation(program: Callable[..., Any]) -> tuple[bool, int, tuple[str, ...], tuple[int, ...]]:
+    """Whether it gives None, and what a Report has."""
+    x = torch.tensor([1.0, 2.0, 3.0])
+    with contextlib.redirect_stdout(io.StringIO()):
+        expected = program(x.clone())
+        report = explain(program)(x.clone())
+    codes = tuple(broken.code for broken in report.break_reasons)
+    return expected is None, report.graph_count, codes, tuple(len(each.users_lines) for each in report.break_reasons)
 
 
 def judge(answer: Any, name: str) -> None:
     report, order = explained(answer, name), ORDERS[name]
-    codes = tuple(broken.code for broken in report.break_reasons)
+    codes = report.codes
     where = f"breaks with {', '.join(codes)}" if codes else "doesn't break"
-    fact = f"{name}: your program has {report.graph_count} graphs, and {where}"
+    fact = f"{name}: your program has {report.graphs} graphs, and {where}"
     for code in codes:
         if code not in order.codes:
             wanted = MEANING[order.codes[0]]
@@ -81,9 +99,9 @@ def judge(answer: Any, name: str) -> None:
         raise WrongAnswer(fact, f"Nothing breaks. Wanted is {MEANING[order.codes[0]]}.")
     if len(codes) != len(order.codes):
         raise WrongAnswer(fact, f"The number of breaks should be {len(order.codes)}.")
-    if order.in_callee and len(report.break_reasons[0].users_lines) < 2:
+    if order.in_callee and report.lines[0] < 2:
         raise WrongAnswer(fact, "The break lies in your program itself, and should lie in a function that it calls.")
-    if report.graph_count != order.graphs:
+    if report.graphs != order.graphs:
         raise WrongAnswer(
             fact,
             f"The breaks are right, the number of graphs should be {order.graphs}. A part without any tensor operation"

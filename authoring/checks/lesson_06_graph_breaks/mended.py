@@ -10,6 +10,7 @@ from typing import Any
 
 import minitorch_compile as torch
 from minitorch_compile.course.checking.exercise import Exercise, WrongAnswer, outcome
+from minitorch_compile.course.far.there import there
 from minitorch_compile.dynamo.eval_frame import region_of
 from minitorch_compile.dynamo.testing import CompileCounter
 from minitorch_compile.tensor import Tensor
@@ -64,6 +65,18 @@ def judge_results(function: Callable[..., Any]) -> None:
             raise WrongAnswer(f"clipped({vector}, log) logged {log[-1]!r} instead of {length:g}", why)
 
 
+@there
+def compiled(answer: Callable[..., Any]) -> tuple[Callable[..., Any], CompileCounter]:
+    counter = CompileCounter()
+    return torch.compile(answer, backend=counter), counter
+
+
+@there
+def breaks_of(fast: Callable[..., Any]) -> list[tuple[str, str, str]]:
+    """Line, reason and code of each."""
+    return [(each.line, each.reason, each.code) for each in region_of(fast).breaks]
+
+
 @MENDED.case("it computes and logs what it did", points=0, section=SECTION)
 def _(answer: Callable[..., Any]) -> None:
     judge_results(answer)
@@ -71,12 +84,11 @@ def _(answer: Callable[..., Any]) -> None:
 
 @MENDED.case("nothing breaks", points=2, section=SECTION)
 def _(answer: Callable[..., Any]) -> None:
-    fast = torch.compile(answer, backend=CompileCounter())
+    fast, _ = compiled(answer)
     with contextlib.redirect_stdout(io.StringIO()):
         outcome(fast, (torch.tensor([3.0, 4.0]), []))
-    breaks = region_of(fast).breaks
-    if breaks:
-        raise WrongAnswer(f"it breaks at `{breaks[0].line}`: {breaks[0].reason}", HOW.get(breaks[0].code, ""))
+    for line, reason, code in breaks_of(fast):
+        raise WrongAnswer(f"it breaks at `{line}`: {reason}", HOW.get(code, ""))
 
 
 HOW = {
@@ -88,12 +100,11 @@ HOW = {
 
 @MENDED.case("one graph for long and short vectors", points=2, section=SECTION)
 def _(answer: Callable[..., Any]) -> None:
-    counter = CompileCounter()
-    fast = torch.compile(answer, backend=counter)
+    fast, counter = compiled(answer)
     judge_results(fast)
-    if counter.frame_count != 1 or region_of(fast).breaks:
+    graphs, breaks = counter.frame_count, breaks_of(fast)
+    if graphs != 1 or breaks:
         raise WrongAnswer(
-            f"{len(VECTORS)} vectors: {counter.frame_count} graphs and {len(region_of(fast).breaks)} breaks; par is one"
-            " graph and no break",
-            "Get the case above to pass first." if region_of(fast).breaks else "What is looked at between two calls?",
+            f"{len(VECTORS)} vectors: {graphs} graphs and {len(breaks)} breaks; par is one graph and no break",
+            "Get the case above to pass first." if breaks else "What is looked at between two calls?",
         )
