@@ -21,6 +21,7 @@ FOLDERS = ("docs", "benchmarks", "tests", "minitorch_compile", "authoring")
 CHAPTERS = {
     "Start here": ["README", "docs/elsewhere", "docs/spine", "ARCHITECTURE", "docs/glossary"],
     "Reference": ["docs/ops", "docs/prims", "docs/graph_breaks", "docs/compatibility"],
+    "Teaching": ["docs/teaching/README", "docs/teaching/syllabus", "docs/teaching/lesson_plans", "docs/grading"],
     "Measured": ["benchmarks/README", "benchmarks/cuda_device/README"],
     "Working on it": ["CONTRIBUTING", "tests/README", "authoring/README"],
 }
