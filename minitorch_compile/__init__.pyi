@@ -125,14 +125,18 @@ from minitorch_compile.tensor import Generator as Generator
 from minitorch_compile.tensor import Op as Op
 from minitorch_compile.tensor import Size as Size
 from minitorch_compile.tensor import Tensor as Tensor
-from minitorch_compile.tensor import as_tensor as as_tensor
+def as_tensor(data: Any, dtype: _dtype | None = None, device: Any = None) -> Tensor:
+    """A tensor that shares memory with `data` if it is a tensor or an array, also another library's on a GPU, and
+    neither `dtype` nor `device` (without one, that of a `with torch.device(...)` around) is to change; else a copy,
+    as torch.tensor() makes it."""
 from minitorch_compile.tensor import device as device
 from minitorch_compile.tensor import dtype as dtype
 from minitorch_compile.tensor import enable_grad as enable_grad
 from minitorch_compile.tensor import float16 as float16
 from minitorch_compile.tensor import float32 as float32
 from minitorch_compile.tensor import float64 as float64
-from minitorch_compile.tensor import from_numpy as from_numpy
+def from_numpy(ndarray: Any) -> Tensor:
+    """A tensor that shares the memory of a NumPy array, `ndarray`: what is written to one is seen in the other."""
 from minitorch_compile.tensor import get_default_dtype as get_default_dtype
 from minitorch_compile.tensor import inference_mode as inference_mode
 from minitorch_compile.tensor import int8 as int8
@@ -147,7 +151,8 @@ from minitorch_compile.tensor import no_grad as no_grad
 from minitorch_compile.tensor import promote_types as promote_types
 from minitorch_compile.tensor import set_default_dtype as set_default_dtype
 from minitorch_compile.tensor import set_grad_enabled as set_grad_enabled
-from minitorch_compile.tensor import tensor as tensor
+def tensor(data: Any, *, dtype: _dtype | None = None, device: Any = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
+    """A new tensor with a copy of `data`: a number, nested lists, a NumPy array or a tensor."""
 from minitorch_compile.tensor import uint8 as uint8
 from minitorch_compile.tensor import bool_ as bool_
 bool = bool_
@@ -228,10 +233,13 @@ from minitorch_compile.tensor.numerics.dtype import uint64 as uint64
 from minitorch_compile.tensor.numerics.numeric_limits import finfo as finfo
 from minitorch_compile.tensor.numerics.numeric_limits import iinfo as iinfo
 from minitorch_compile.tensor.ops import return_types as return_types
-from minitorch_compile.tensor.ops.construct import asarray as asarray
-from minitorch_compile.tensor.ops.construct import frombuffer as frombuffer
+def asarray(obj: Any, *, dtype: _dtype | None = None, device: Any = None, copy: _bool | None = None, requires_grad: _bool | None = None) -> Tensor:
+    """as_tensor, with a say in whether memory is shared: copy=True never, copy=False always or ValueError."""
+def frombuffer(buffer: Any, *, dtype: _dtype, count: _int = -1, offset: _int = 0, requires_grad: _bool = False) -> Tensor:
+    """A one-dimensional tensor over the memory of an object with the buffer protocol, such as a bytearray."""
 from minitorch_compile.tensor.ops.reshaping import broadcast_shapes as broadcast_shapes
-from minitorch_compile.tensor.tensor_class.exchange import from_dlpack as from_dlpack
+def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: _bool | None = None) -> Tensor:
+    """A tensor over the memory of another library's array, or of a DLPack capsule. Writes go both ways."""
 from minitorch_compile.tensor.tensor_class.legacy_types import BoolTensor as BoolTensor
 from minitorch_compile.tensor.tensor_class.legacy_types import ByteTensor as ByteTensor
 from minitorch_compile.tensor.tensor_class.legacy_types import CharTensor as CharTensor
@@ -877,7 +885,7 @@ def empty(
     pin_memory: Any = False,
     requires_grad: Any = False,
     memory_format: _memory_format | None = None,
-) -> Any:
+) -> Tensor:
     """A tensor whose values don't matter."""
 
 def empty_like(
@@ -889,7 +897,7 @@ def empty_like(
     device: Any = None,
     pin_memory: Any = False,
     requires_grad: Any = False,
-) -> Any:
+) -> Tensor:
     """A tensor in the sizes, dtype and layout of `input` whose values don't matter (zeros, as in empty); `dtype` and `memory_format` may say another."""
 
 def empty_permuted(
@@ -1057,7 +1065,7 @@ def full_like(
     device: Any = None,
     pin_memory: Any = False,
     requires_grad: Any = False,
-) -> Any:
+) -> Tensor:
     """One value, `fill_value`, in the sizes, dtype and layout of `input`; `dtype` and `memory_format` may say another."""
 
 def gather(input: Tensor, dim: _int, index: Tensor, *, sparse_grad: _bool = False, out: Any = None) -> Tensor:
@@ -1348,7 +1356,7 @@ def linspace(
     pin_memory: Any = False,
     requires_grad: Any = False,
     out: Any = None,
-) -> Any:
+) -> Tensor:
     """`steps` values at equal distances from `start` to `end`, both included."""
 
 def log(input: Tensor, *, out: Any = None) -> Tensor:
@@ -1420,7 +1428,7 @@ def logspace(
     pin_memory: Any = False,
     requires_grad: Any = False,
     out: Any = None,
-) -> Any:
+) -> Tensor:
     """base to the power of `linspace(start, end, steps)`."""
 
 def logsumexp(input: Tensor, dim: _int | Sequence[_int] | None, keepdim: _bool = False, *, out: Any = None) -> Tensor:
@@ -1680,7 +1688,7 @@ def ones(
     pin_memory: Any = False,
     requires_grad: Any = False,
     out: Any = None,
-) -> Any:
+) -> Tensor:
     """A tensor of ones."""
 
 def ones_like(
@@ -1692,7 +1700,7 @@ def ones_like(
     device: Any = None,
     pin_memory: Any = False,
     requires_grad: Any = False,
-) -> Any:
+) -> Tensor:
     """Ones in the sizes, dtype and layout of `input`; `dtype` and `memory_format` may say another."""
 
 def orgqr(input: Tensor, input2: Tensor, *, out: Any = None) -> Any:
@@ -1787,7 +1795,7 @@ def rand(
     pin_memory: Any = False,
     requires_grad: Any = False,
     out: Any = None,
-) -> Any:
+) -> Tensor:
     """Numbers drawn uniformly from [0, 1)."""
 
 def rand_like(
@@ -1800,7 +1808,7 @@ def rand_like(
     device: Any = None,
     pin_memory: Any = False,
     requires_grad: Any = False,
-) -> Any:
+) -> Tensor:
     """Numbers drawn uniformly from [0, 1) in the sizes, layout and dtype of `input`; `dtype` and `memory_format` may say another."""
 
 def randint(
@@ -1815,7 +1823,7 @@ def randint(
     pin_memory: Any = False,
     requires_grad: Any = False,
     out: Any = None,
-) -> Any:
+) -> Tensor:
     """Integers drawn uniformly from [`low`, `high`), int64 unless given, of sizes `size`, a tuple; `randint(high, size)` counts from 0."""
 
 def randint_like(
@@ -1842,7 +1850,7 @@ def randn(
     pin_memory: Any = False,
     requires_grad: Any = False,
     out: Any = None,
-) -> Any:
+) -> Tensor:
     """Numbers drawn from the standard normal distribution, of mean 0 and variance 1."""
 
 def randn_like(
@@ -1855,7 +1863,7 @@ def randn_like(
     device: Any = None,
     pin_memory: Any = False,
     requires_grad: Any = False,
-) -> Any:
+) -> Tensor:
     """Numbers drawn from the standard normal distribution in the sizes, layout and dtype of `input`; `dtype` and `memory_format` may say another."""
 
 def randperm(
@@ -1868,7 +1876,7 @@ def randperm(
     pin_memory: Any = False,
     requires_grad: Any = False,
     out: Any = None,
-) -> Any:
+) -> Tensor:
     """The integers 0 to `n` - 1 in random order, int64 unless given."""
 
 def range(
@@ -2150,7 +2158,7 @@ def squeeze(input: Tensor, dim: _int | Sequence[_int] | None = None) -> Tensor:
 def squeeze_copy(input: Tensor, dim: _int | Sequence[_int] | None = None, *, out: Any = None) -> Any:
     """A copy without dimensions of size 1."""
 
-def stack(tensors: Sequence[Tensor], dim: _int = 0, *, out: Any = None) -> Any:
+def stack(tensors: Sequence[Tensor], dim: _int = 0, *, out: Any = None) -> Tensor:
     """Tensors of equal sizes side by side along a new dimension, at the place `dim`."""
 
 def std(
@@ -2455,7 +2463,7 @@ def zeros(
     pin_memory: Any = False,
     requires_grad: Any = False,
     out: Any = None,
-) -> Any:
+) -> Tensor:
     """A tensor of zeros."""
 
 def zeros_like(
@@ -2467,5 +2475,5 @@ def zeros_like(
     device: Any = None,
     pin_memory: Any = False,
     requires_grad: Any = False,
-) -> Any:
+) -> Tensor:
     """Zeros in the sizes, dtype and layout of `input`; `dtype` and `memory_format` may say another."""

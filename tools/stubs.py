@@ -64,6 +64,8 @@ from {PACKAGE}.tensor.memory.memory_format import memory_format as _memory_forma
 from {PACKAGE}.tensor.numerics.dtype import dtype as _dtype
 from {PACKAGE}.tensor.tensor_class.tensor_class import Tensor
 """
+# Functions that make tensors and lie below the class, whose source can't say so.
+MAKERS = ("tensor", "asarray", "as_tensor", "frombuffer", "from_numpy", "from_dlpack")
 NUMBER = "_Number = _bool | _int | _float | _complex"
 
 
@@ -143,12 +145,26 @@ def stub_of_face(module: ModuleType) -> str:
     return "\n".join([GENERATED, "", shared + "\n".join(own), "", NUMBER, *listed, "", *functions]).rstrip() + "\n"
 
 
+def maker(name: str, function: Callable[..., Any]) -> list[str]:
+    """The lines of a function that returns a tensor."""
+    written, starred = [], False
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind is parameter.KEYWORD_ONLY and not starred:
+            written.append("*")
+        starred = starred or parameter.kind in (parameter.VAR_POSITIONAL, parameter.KEYWORD_ONLY)
+        written.append(_parameter(parameter, and_numbers=False))
+    says = (function.__doc__ or "").partition("\n\n")[0]
+    return [f"def {name}({', '.join(written)}) -> Tensor:", f'{INDENT}"""{says}"""']
+
+
 def _own_names(node: ast.stmt, module: ModuleType, found: dict[str, Op]) -> Iterator[str]:
     """Imports, as names that the module offers, and assignments of what is no op."""
     if isinstance(node, ast.ImportFrom):
         for name in node.names:
             offered = name.asname or name.name
-            if hasattr(module, offered) and offered not in found:
+            if offered in MAKERS and hasattr(module, offered) and offered not in found:
+                yield from maker(offered, getattr(module, offered))
+            elif hasattr(module, offered) and offered not in found:
                 yield f"from {node.module} import {name.name} as {name.name}"
                 if offered != name.name:
                     yield f"{offered} = {name.name}"

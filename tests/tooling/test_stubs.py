@@ -153,6 +153,28 @@ def names_of(node: ast.stmt) -> Iterator[str]:
         yield ast.unparse(target)
 
 
+def test_an_editor_knows_that_what_is_made_is_a_tensor() -> None:
+    """Else it offers no method after `x = torch.ones(3)`, the most usual line."""
+    text = stubs.stub_of_face(torch)
+    returned = {
+        f.name: ast.unparse(f.returns) for f in ast.parse(text).body if isinstance(f, ast.FunctionDef) and f.returns
+    }
+    makers = [
+        *stubs.MAKERS,
+        "ones",
+        "zeros_like",
+        "rand",
+        "randn",
+        "randint",
+        "arange",
+        "linspace",
+        "full",
+        "eye",
+        "stack",
+    ]
+    assert {name: returned[name] for name in makers} == dict.fromkeys(makers, "Tensor")
+
+
 def test_annotations_are_said_in_words_that_no_op_hides() -> None:
     assert stubs.annotation("int | Sequence[int] | None") == "_int | Sequence[_int] | None"
     assert stubs.annotation("Array", and_numbers=True) == "Tensor | _Number"

@@ -21,7 +21,7 @@ import numpy as np
 from minitorch_compile.symbolic import SymFloat, SymInt, whole
 from minitorch_compile.tensor.dispatch.declare import composite, factory
 from minitorch_compile.tensor.dispatch.dispatch import converted_by_modes
-from minitorch_compile.tensor.dispatch.op import Array, Scalar
+from minitorch_compile.tensor.dispatch.op import Array, Scalar, Tensor
 from minitorch_compile.tensor.dispatch.strided_results import empty_like_strides
 from minitorch_compile.tensor.dispatch.tensor_options import with_options
 from minitorch_compile.tensor.memory.device import META, entered
@@ -177,7 +177,7 @@ def _shape(name: str, sizes: tuple[Any, ...], size: Any) -> Any:
 
 
 @composite()
-def zeros(*sizes: Any, size: Any = None, dtype: dtype | None = None, **options: Any) -> Any:
+def zeros(*sizes: Any, size: Any = None, dtype: dtype | None = None, **options: Any) -> Tensor:
     """A tensor of zeros. `size` is given as numbers or as one tuple; `dtype` is the default dtype unless given.
 
     >>> torch.zeros(2, 3)
@@ -190,7 +190,7 @@ def zeros(*sizes: Any, size: Any = None, dtype: dtype | None = None, **options: 
 
 
 @composite()
-def ones(*sizes: Any, size: Any = None, dtype: dtype | None = None, **options: Any) -> Any:
+def ones(*sizes: Any, size: Any = None, dtype: dtype | None = None, **options: Any) -> Tensor:
     """A tensor of ones. `size` is given as numbers or as one tuple; `dtype` is the default dtype unless given.
 
     >>> torch.ones(2, 2)
@@ -207,7 +207,7 @@ def empty(
     dtype: dtype | None = None,
     memory_format: Format | None = None,
     **options: Any,
-) -> Any:
+) -> Tensor:
     """A tensor whose values don't matter. Here they are zeros, so that a program that forgets to fill it stays
     repeatable.
 
@@ -272,7 +272,7 @@ def _end(name: str, value: Any) -> Any:
 
 
 @composite()
-def linspace(start: Any, end: Any, steps: int, *, dtype: dtype | None = None, **options: Any) -> Any:
+def linspace(start: Any, end: Any, steps: int, *, dtype: dtype | None = None, **options: Any) -> Tensor:
     """`steps` values at equal distances from `start` to `end`, both included. `dtype` is the default dtype unless
     given. RuntimeError for a negative number of steps.
 
@@ -295,7 +295,7 @@ def _equidistant(start: float, end: float, steps: int, **options: Any) -> Any:
 @composite()
 def logspace(
     start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: dtype | None = None, **options: Any
-) -> Any:
+) -> Tensor:
     """base to the power of `linspace(start, end, steps)`."""
     if steps < 0:
         raise RuntimeError(f"logspace: number of steps must be non-negative, got {steps}")

@@ -52,7 +52,7 @@ def _beside(input: TensorBase, options: dict[str, Any]) -> dict[str, Any]:
 @composite()
 def zeros_like(
     input: Tensor, *, dtype: dtype | None = None, memory_format: Format = preserve_format, **options: Any
-) -> Any:
+) -> Tensor:
     """Zeros in the sizes, dtype and layout of `input`; `dtype` and `memory_format` may say another.
 
     >>> torch.zeros_like(torch.tensor([1, 2]))
@@ -64,7 +64,7 @@ def zeros_like(
 @composite()
 def ones_like(
     input: Tensor, *, dtype: dtype | None = None, memory_format: Format = preserve_format, **options: Any
-) -> Any:
+) -> Tensor:
     """Ones in the sizes, dtype and layout of `input`; `dtype` and `memory_format` may say another.
 
     >>> torch.ones_like(torch.tensor([5, 6]))
@@ -81,7 +81,7 @@ def full_like(
     dtype: dtype | None = None,
     memory_format: Format = preserve_format,
     **options: Any,
-) -> Any:
+) -> Tensor:
     """One value, `fill_value`, in the sizes, dtype and layout of `input`; `dtype` and `memory_format` may say another.
 
     >>> torch.full_like(torch.zeros(2), 7.0)
@@ -93,7 +93,7 @@ def full_like(
 @composite()
 def empty_like(
     input: Tensor, *, dtype: dtype | None = None, memory_format: Format = preserve_format, **options: Any
-) -> Any:
+) -> Tensor:
     """A tensor in the sizes, dtype and layout of `input` whose values don't matter (zeros, as in empty); `dtype` and
     `memory_format` may say another.
 

@@ -112,7 +112,7 @@ concatenate = alias("concatenate", cat)
 
 
 @composite()
-def stack(tensors: Sequence[Tensor], dim: int = 0) -> Any:
+def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """Tensors of equal sizes side by side along a new dimension, at the place `dim`. `tensors` is a list or tuple.
     RuntimeError if the sizes differ, or there are none.
 

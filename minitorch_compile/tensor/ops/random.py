@@ -179,7 +179,7 @@ def _laid_out(input: Any, draw: Callable[[], Any], strides: Ints, options: dict[
 
 
 @composite()
-def rand(*sizes: Any, size: Any = None, generator: Any = None, dtype: dtype | None = None, **options: Any) -> Any:
+def rand(*sizes: Any, size: Any = None, generator: Any = None, dtype: dtype | None = None, **options: Any) -> Tensor:
     """Numbers drawn uniformly from [0, 1). `size` is given as numbers, as one tuple or by name; `dtype` is the default
     dtype unless given. `generator` is the stream to draw from, if not the default one.
 
@@ -194,7 +194,7 @@ def rand(*sizes: Any, size: Any = None, generator: Any = None, dtype: dtype | No
 
 
 @composite()
-def randn(*sizes: Any, size: Any = None, generator: Any = None, dtype: dtype | None = None, **options: Any) -> Any:
+def randn(*sizes: Any, size: Any = None, generator: Any = None, dtype: dtype | None = None, **options: Any) -> Tensor:
     """Numbers drawn from the standard normal distribution, of mean 0 and variance 1. `size` is given as numbers, as one
     tuple or by name; `dtype` is the default dtype unless given. `generator` is the stream to draw from, if not the
     default one.
@@ -217,7 +217,7 @@ def randint(
     generator: Any = None,
     dtype: dtype | None = None,
     **options: Any,
-) -> Any:
+) -> Tensor:
     """Integers drawn uniformly from [`low`, `high`), int64 unless given, of sizes `size`, a tuple; `randint(high,
     size)` counts from 0. `generator` is the stream to draw from. RuntimeError if the range is empty.
 
@@ -246,7 +246,7 @@ def rand_like(
     dtype: dtype | None = None,
     memory_format: Format = preserve_format,
     **options: Any,
-) -> Any:
+) -> Tensor:
     """Numbers drawn uniformly from [0, 1) in the sizes, layout and dtype of `input`; `dtype` and `memory_format` may
     say another.
 
@@ -270,7 +270,7 @@ def randn_like(
     dtype: dtype | None = None,
     memory_format: Format = preserve_format,
     **options: Any,
-) -> Any:
+) -> Tensor:
     """Numbers drawn from the standard normal distribution in the sizes, layout and dtype of `input`; `dtype` and
     `memory_format` may say another.
 
@@ -310,7 +310,7 @@ def randint_like(
 
 
 @composite()
-def randperm(n: int, *, generator: Any = None, dtype: dtype | None = None, **options: Any) -> Any:
+def randperm(n: int, *, generator: Any = None, dtype: dtype | None = None, **options: Any) -> Tensor:
     """The integers 0 to `n` - 1 in random order, int64 unless given. `generator` is the stream to draw from.
 
     >>> torch.randperm(4).sort().values
