@@ -2,7 +2,8 @@
 
     python -m benchmarks.cuda_products                 what a program gets: cuBLASLt's and cuDNN's kernels, or ours
     python -m benchmarks.cuda_products --ours          without these libraries
-    python -m benchmarks.cuda_products --torch         PyTorch, in a process of its own, with its flash attention
+    python -m benchmarks.cuda_products --torch         PyTorch, in a process of its own
+    python -m benchmarks.cuda_products --torch --flash the same, with its own flash attention
     python -m benchmarks.cuda_products --only TF32     rows whose name has that in it
 
 Each row is the median time of a call among many in a row, the host's part included, and 10**12 operations a second;
@@ -16,6 +17,7 @@ then the GPU's time alone, of calls that were recorded in a CUDA graph. "linear,
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
 import itertools
 import math
@@ -133,6 +135,7 @@ def without_libraries() -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--torch", action="store_true", help="time PyTorch")
+    parser.add_argument("--flash", action="store_true", help="with PyTorch's own flash attention")
     parser.add_argument("--ours", action="store_true", help="without NVIDIA's libraries")
     parser.add_argument("--tune", action="store_true", help="compile under max-autotune")
     parser.add_argument("--only", nargs="+", default=[""], help="names with one of these in them")
@@ -140,13 +143,17 @@ def main() -> None:
     torch: Any = importlib.import_module("torch" if asked.torch else "minitorch_compile")
     if asked.ours:
         without_libraries()
-    if asked.torch:
-        choice = importlib.import_module("torch.nn.attention")
-        choice.sdpa_kernel(choice.SDPBackend.FLASH_ATTENTION).__enter__()
+    choice = importlib.import_module(f"{torch.__name__}.nn.attention")
+    with choice.sdpa_kernel(choice.SDPBackend.FLASH_ATTENTION) if asked.flash else contextlib.nullcontext():
+        time_rows(torch, asked.tune, asked.only)
+
+
+def time_rows(torch: Any, tuned: bool, only: Sequence[str]) -> None:
+    """Those whose name has one of these in it."""
     torch.backends.cuda.matmul.allow_tf32 = True
     print(torch.cuda.get_device_name(), torch.__name__, torch.__version__)
-    for row in rows(torch, asked.tune):
-        if any(part in row.name for part in asked.only):
+    for row in rows(torch, tuned):
+        if any(part in row.name for part in only):
             run = row.make()
             times = seconds(torch, run), recorded(torch, run)
             cells = [f"{1e6 * time:9.1f} us {row.operations / time / 1e12:6.1f}" for time in times]

@@ -171,36 +171,42 @@ def copies(block: Block) -> list[list[Copy]]:
     return block.shared.setdefault("copies under way", [[]])
 
 
-@intrinsic("tensor_cores.cp_async_16")
-def cp_async_16(at: Site, shared: DeviceMemory, place: Value, source: DeviceMemory, index: Value, count: Value) -> None:
-    """Reads now, and writes when the threads wait."""
-    block, lanes = at.block, np.flatnonzero(at.active)
-    to, origin, nbytes = (block.vector(v).astype(np.int64)[lanes] for v in (place, index, count))
-    read = nbytes > 0
-    bytes_read = source_bytes(at, source, lanes[read], origin[read], nbytes[read])
-    count_access(at, source, "load", lanes[read], origin[read])
-    count_access(at, shared, "store", lanes, to)
-    values = np.zeros((lanes.size, BYTES), np.uint8)
-    values[read] = bytes_read
-    begun = Copy(shared, lanes, to, values.view(shared.dtype), at.place)
-    write_wide(block, at.place, shared, lanes, to, untouched(shared, to, begun.values.shape[1]))
-    copies(block)[-1].append(begun)
+def copying(all_bytes: int) -> Callable[..., None]:
+    def copy(at: Site, shared: DeviceMemory, place: Value, source: DeviceMemory, index: Value, count: Value) -> None:
+        """Reads now, and writes when the threads wait."""
+        block, lanes = at.block, np.flatnonzero(at.active)
+        to, origin, nbytes = (block.vector(v).astype(np.int64)[lanes] for v in (place, index, count))
+        read = nbytes > 0
+        bytes_read = source_bytes(at, source, lanes[read], origin[read], nbytes[read], all_bytes)
+        count_access(at, source, "load", lanes[read], origin[read], all_bytes)
+        count_access(at, shared, "store", lanes, to, all_bytes)
+        values = np.zeros((lanes.size, all_bytes), np.uint8)
+        values[read] = bytes_read
+        begun = Copy(shared, lanes, to, values.view(shared.dtype), at.place)
+        write_wide(block, at.place, shared, lanes, to, untouched(shared, to, begun.values.shape[1]))
+        copies(block)[-1].append(begun)
+
+    return copy
+
+
+for _bytes in (8, 16):
+    intrinsic(f"tensor_cores.cp_async_{_bytes}")(copying(_bytes))
 
 
 def source_bytes(
-    at: Site, source: DeviceMemory, lanes: np.ndarray, index: np.ndarray, nbytes: np.ndarray
+    at: Site, source: DeviceMemory, lanes: np.ndarray, index: np.ndarray, nbytes: np.ndarray, all_bytes: int
 ) -> np.ndarray:
-    """[lane, 16] bytes, of which those behind the first `nbytes` are zero, and not read."""
+    """[lane, all] bytes, of which those behind the first `nbytes` are zero, and not read."""
     size = source.dtype.itemsize
-    result = np.zeros((lanes.size, BYTES // size), source.dtype)
-    aligned(at.block, at.place, source, lanes, index, BYTES)
+    result = np.zeros((lanes.size, all_bytes // size), source.dtype)
+    aligned(at.block, at.place, source, lanes, index, all_bytes)
     for count in np.unique(nbytes // size):
         some = nbytes // size == count
-        each = 1 if count < BYTES // size else count  # a part need not begin where its own bytes divide
+        each = 1 if count < all_bytes // size else count  # a part need not begin where its own bytes divide
         for first in range(0, int(count), int(each)):
             part = read_wide(at.block, at.place, source, lanes[some], index[some] + first, int(each))
             result[some, first : first + int(each)] = part
-    return result.view(np.uint8).reshape(lanes.size, BYTES)
+    return result.view(np.uint8).reshape(lanes.size, all_bytes)
 
 
 def untouched(memory: DeviceMemory, index: np.ndarray, count: int) -> np.ndarray:
@@ -259,6 +265,16 @@ def quotient(at: Site, x: Value, y: Value) -> Value:
 def exp2(at: Site, x: Value) -> Value:
     result = np.exp2(np.asarray(x, np.float32))
     return np.where(result < np.finfo(np.float32).tiny, np.float32(0), result)[()]
+
+
+@intrinsic("tensor_cores.load_four")
+def load_four(at: Site, array: DeviceMemory, index: Value) -> Value:
+    block, lanes = at.block, np.flatnonzero(at.active)
+    index = block.vector(index).astype(np.int64)[lanes]
+    count_access(at, array, "load", lanes, index)
+    result = np.zeros((block.width, 4), np.float32)
+    result[lanes] = read_wide(block, at.place, array, lanes, index, 4).view(np.float32)
+    return tuple(result[:, number] for number in range(4))
 
 
 @intrinsic("tensor_cores.load_word")

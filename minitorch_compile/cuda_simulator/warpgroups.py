@@ -70,9 +70,14 @@ def product(name: str, by_rows: bool) -> Callable[..., Value]:
     return add
 
 
-for _name in ("bfloat16", "float16"):
-    intrinsic(f"warpgroups.add_rows_{_name}")(product(_name, by_rows=True))
-    intrinsic(f"warpgroups.add_columns_{_name}")(product(_name, by_rows=False))
+for _name in ("bfloat16", "float16"):  # what is begun is done at once
+    intrinsic(f"warpgroups.add_rows_{_name}", f"warpgroups.begin_rows_{_name}")(product(_name, by_rows=True))
+    intrinsic(f"warpgroups.add_columns_{_name}", f"warpgroups.begin_columns_{_name}")(product(_name, by_rows=False))
+
+
+@intrinsic("warpgroups.finish_0", "warpgroups.finish_1")
+def finish(at: Site, sums: Value) -> Value:
+    return sums
 
 
 @intrinsic("warpgroups.fence_copies")

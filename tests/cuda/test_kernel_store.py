@@ -98,6 +98,25 @@ def test_another_gpu_or_another_compiler_finds_nothing(monkeypatch: pytest.Monke
     assert len(keys | {key()}) == 6
 
 
+def test_a_kernel_may_be_given_more_shared_memory_than_a_text_can_ask_for() -> None:
+    seen = []
+
+    class Giving(Driver):
+        def allow_shared_memory(self, kernel: bytes, nbytes: int) -> None:
+            seen.append((kernel, nbytes))
+
+        def prepared_launch(
+            self, device: int, kernel: bytes, sizes: LaunchSizes, arguments: int
+        ) -> Callable[[int], None]:
+            return lambda stream: seen.append((kernel, sizes.shared))
+
+    kernel = NumbaLauncher(Giving()).compile(TEXT, "kernel", ["float32", SIZE], BlockShape(shared=65536))
+    launch = kernel(1, [(4, np.dtype(np.float32))], [4])
+    launch([4096], StreamHandle(0))
+    launch([4096], StreamHandle(0))
+    assert seen == [(b"_Zkernel", 65536)] * 3
+
+
 def test_a_launch_has_its_arguments_where_the_driver_reads_them() -> None:
     import ctypes
 

@@ -8,12 +8,14 @@ from minitorch_compile.cuda_simulator import KernelFault, simulate
 from minitorch_compile.cuda_simulator.tensor_cores import LANES, place_in_a, place_in_b, place_in_sums
 from minitorch_compile.inductor.codegen.cuda import tensor_cores
 from minitorch_compile.inductor.codegen.cuda.tensor_cores import (
+    cp_async_8,
     cp_async_16,
     cp_async_commit,
     cp_async_wait_0,
     cp_async_wait_1,
     ldmatrix_x4,
     ldmatrix_x4_transposed,
+    load_four,
 )
 
 
@@ -154,6 +156,23 @@ def test_cp_async_copies_and_fills_with_zeros():
     assert (counted.load_sectors, counted.ideal_load_sectors, counted.bank_conflicts) == (16, 16, 0)
     copied(X, out, np.int64(6))
     np.testing.assert_array_equal(out.reshape(32, 8)[0], [8, 9, 10, 0, 0, 0, 0, 0])
+
+
+def test_pairs_are_copied_and_two_of_them_read_at_once():
+    def kernel(x, out):
+        shared = cuda.shared.array(64, int32)
+        lane = cuda.threadIdx.x
+        cp_async_8(shared, 2 * lane, x, 2 * lane, int32(8) if lane < 30 else int32(0))
+        cp_async_commit()
+        cp_async_wait_0()
+        cuda.syncthreads()
+        if lane < 16:
+            out[lane, 0], out[lane, 1], out[lane, 2], out[lane, 3] = load_four(shared, 4 * (15 - lane))
+
+    x, out = np.arange(64, dtype=np.float32), np.full((16, 4), np.nan, np.float32)
+    run = simulate(kernel, counts=True)[1, 32](x, out)
+    np.testing.assert_array_equal(out[::-1].reshape(-1), np.where(x < 60, x, 0))
+    assert run.counts.total.bank_conflicts == 0
 
 
 def test_what_is_not_waited_for_is_not_there():

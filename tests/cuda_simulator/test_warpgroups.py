@@ -36,7 +36,7 @@ def numbers(*sizes: int) -> np.ndarray:
     return np.random.default_rng(sum(sizes)).integers(-8, 8, sizes).astype(np.float32)
 
 
-def product_of(add: Any, registers_of_a: int, sums: int, words: int) -> Any:
+def product_of(add: Any, finish: str, registers_of_a: int, sums: int, words: int) -> Any:
     """A kernel in which warpgroups multiply what lies in global memory, a register a word."""
     text = f"""
 def kernel(a, b, c, out):
@@ -47,7 +47,7 @@ def kernel(a, b, c, out):
     cuda.syncthreads()
     first = ({", ".join(f"a[{n}, thread]" for n in range(registers_of_a))})
     old = ({", ".join(f"c[{n}, thread]" for n in range(sums))})
-    found = add(old, first, shared, 0)
+    found = {finish}(add(old, first, shared, 0))
     for n in range({sums}):
         out[n, thread] = found[n]
 """
@@ -58,7 +58,8 @@ def kernel(a, b, c, out):
 
 @pytest.mark.parametrize("element", ["float16", "bfloat16"])
 @pytest.mark.parametrize("way", LINES)
-def test_two_warpgroups_multiply_by_what_lies_in_panels(way: str, element: str) -> None:
+@pytest.mark.parametrize("how, finish", [("add", ""), ("begin", "warpgroups.finish_0")])
+def test_two_warpgroups_multiply_by_what_lies_in_panels(how: str, finish: str, way: str, element: str) -> None:
     a, b, c = numbers(128, DEPTH), numbers(*LINES[way]), numbers(128, COLUMNS)
     first = as_bits(a, element)
     place = place_in_a(LANES[:, None], np.arange(4)[:, None, None], np.arange(2), 2)
@@ -77,7 +78,7 @@ def test_two_warpgroups_multiply_by_what_lies_in_panels(way: str, element: str) 
     sums = lambda x: np.concatenate([x[16 * w : 16 * w + 16][row, column] for w in range(8)], 1)
     words = in_panels(as_bits(b, element))
     out = np.zeros((8, 256), np.float32)
-    add = getattr(warpgroups, f"add_{way}_{element}")
-    run = product_of(add, DEPTH // 4, COLUMNS // 2, words.size)
+    add = getattr(warpgroups, f"{how}_{way}_{element}")
+    run = product_of(add, finish, DEPTH // 4, COLUMNS // 2, words.size)
     simulate(run)[1, 256](np.concatenate(of_a), words, sums(c).copy(), out)
     np.testing.assert_array_equal(out, sums(c + a @ (b.T if way == "rows" else b)))

@@ -39,8 +39,8 @@ SIMULATED_KEYS = 16
 # What the kernel of queries' gradients, which comes first, is given, and that of keys' and values': before a mask, and
 # behind it.
 PASSED = {
-    False: (("query", "grad", "key", "value", "out"), ("logs", "deltas", "by_query")),
-    True: (("key", "value", "query", "grad"), ("logs", "deltas", "by_key", "by_value")),
+    False: (("query", "grad", "key", "value", "out"), ("logs", "terms", "by_query")),
+    True: (("key", "value", "query", "grad"), ("terms", "by_key", "by_value")),
 }
 
 
@@ -90,7 +90,7 @@ def tile_lines(launcher: Launcher, dim: int, lines: Mapping[int, int], grouped: 
 
 def gradients_launch(call: ExternCall, launcher: Launcher, libraries: Libraries, compile: Compile) -> Launch:
     """A function of the addresses of the result's gradient, query, key, value, result, logarithms, of a mask if there
-    is one, of the three gradients, and of memory for a number for each query; and of a stream."""
+    is one, of the three gradients, and of memory for two numbers for each query; and of a stream."""
     (attention,) = call.parameters
     q, k, is_masked = attention.query, attention.key, attention.mask is not None
     batch, heads, rows, dim = q.sizes
@@ -98,7 +98,7 @@ def gradients_launch(call: ExternCall, launcher: Launcher, libraries: Libraries,
     sizes = [batch, heads, k.sizes[1], rows, k.sizes[2], int(attention.is_causal), *strides]
     numbers = [*sizes, attention.scale * math.log2(math.e), attention.scale]
     masks = ("mask",) if is_masked else ()
-    names = ("grad", "query", "key", "value", "out", "logs", *masks, "by_query", "by_key", "by_value", "deltas")
+    names = ("grad", "query", "key", "value", "out", "logs", *masks, "by_query", "by_key", "by_value", "terms")
     buffers = dict(zip(names, [*(view.buffer for view in call.inputs), *call.outputs], strict=True))
     launches = []
     for of_keys, (read, made) in PASSED.items():

@@ -79,6 +79,17 @@ class WarpProducts:
             for d in range(self.dim // 16):
                 yield from self.block(sums, "p", strip, at, d, k)
 
+    def begin_by_rows(self, sums: str, held: str, at: str) -> Iterator[str]:
+        """The same as `by_rows`, for sums that aren't read before `finish`."""
+        return self.by_rows(sums, held, at)
+
+    def begin_by_columns(self, sums: str, weights: str, at: str) -> Iterator[str]:
+        return self.by_columns(sums, weights, at)
+
+    def finish(self, sums: str, count: int, behind: int = 0) -> Iterator[str]:
+        """Waits for so many tuples of sums, while products that were begun `behind` them go on, 1 at the most."""
+        return iter(())
+
     def block(self, sums: str, a: str, strip: Strip, at: str, column: int, depth: int) -> Iterator[str]:
         """16 columns, 16 of the depth."""
         mma = ELEMENTS[self.element][1]
@@ -120,18 +131,34 @@ class WarpgroupProducts(WarpProducts):
         return f"cuda.shared.array({0 if self.asked_for(words) else words}, int32, 1024)"
 
     def by_rows(self, sums: str, held: str, at: str) -> Iterator[str]:
-        zeros = ", ".join(["zero"] * (self.lines // 2))
-        yield f"{sums}_held = ({', '.join(f'{held}{d}[{n}]' for d in range(self.dim // 16) for n in range(4))})"
-        yield f"{sums}_all = warpgroups.add_rows_{self.element}(({zeros}), {sums}_held, words, {at})"
+        yield from self.multiplied("add", sums, held, at)
         yield from self.fours(sums, self.lines // 8)
 
+    def begin_by_rows(self, sums: str, held: str, at: str) -> Iterator[str]:
+        return self.multiplied("begin", sums, held, at)
+
+    def multiplied(self, how: str, sums: str, held: str, at: str) -> Iterator[str]:
+        zeros = ", ".join(["zero"] * (self.lines // 2))
+        yield f"{sums}_held = ({', '.join(f'{held}{d}[{n}]' for d in range(self.dim // 16) for n in range(4))})"
+        yield f"{sums}_all = warpgroups.{how}_rows_{self.element}(({zeros}), {sums}_held, words, {at})"
+
     def by_columns(self, sums: str, weights: str, at: str) -> Iterator[str]:
-        packed = ", ".join(text for k in range(self.lines // 16) for text in self.packed(weights, k))
-        old = ", ".join(f"{sums}{j}[{n}]" for j in range(self.dim // 8) for n in range(4))
-        yield f"{sums}_all = warpgroups.add_columns_{self.element}(({old}), ({packed}), words, {at})"
+        yield from self.added("add", sums, weights, at)
         yield from self.fours(sums, self.dim // 8)
 
+    def begin_by_columns(self, sums: str, weights: str, at: str) -> Iterator[str]:
+        return self.added("begin", sums, weights, at)
+
+    def added(self, how: str, sums: str, weights: str, at: str) -> Iterator[str]:
+        packed = ", ".join(text for k in range(self.lines // 16) for text in self.packed(weights, k))
+        old = ", ".join(f"{sums}{j}[{n}]" for j in range(self.dim // 8) for n in range(4))
+        yield f"{sums}_all = warpgroups.{how}_columns_{self.element}(({old}), ({packed}), words, {at})"
+
+    def finish(self, sums: str, count: int, behind: int = 0) -> Iterator[str]:
+        yield f"{sums}_all = warpgroups.finish_{behind}({sums}_all)"
+        yield from self.fours(sums, count)
+
     def fours(self, sums: str, count: int) -> Iterator[str]:
-        """The sums that a product gave, of which Numba wants to see each tuple made once."""
+        """The sums that a product gave, as tuples of four."""
         for j in range(count):
             yield f"{sums}{j} = ({', '.join(f'{sums}_all[{4 * j + n}]' for n in range(4))})"

@@ -162,7 +162,9 @@ def attention_rules(libraries: Libraries, in_graphs: bool = False) -> dict[str, 
         made = [graph.new_buffer(layout.sizes, query.dtype, layout.strides) for layout in attention.gradients]
         call = _call(libraries, attention)
         if call != CALL:
-            made.append(graph.new_buffer(attention.statistics.sizes, float32))  # from its first kernel to its second
+            made.append(
+                graph.new_buffer((*attention.statistics.sizes[:3], 2), float32)
+            )  # from its first kernel to its second
         return tuple(graph.extern(call, [slopes, *views, result, logarithms, *masks], made, attention)[:3])
 
     return {prims.flash_attention.name: forward, prims.flash_attention_backward.name: backward}

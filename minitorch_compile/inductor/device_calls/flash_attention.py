@@ -184,7 +184,7 @@ class AttentionKernel:
             "hides": "True" if self.masked else f"first + {self.keys} > bare",
             "seen": indented([*self.seen()], 2),
             "last": indented([*self.last()], 2),
-            **{"sum": sums[0], "sum8": sums[1], "bounds": self.bounds},
+            **{"sum": sums[0], "sum8": sums[1], "bounds": bounds(32 * self.warps, 1 if self.dim > 64 else 2)},
             "queries": indented([*self.queries()], 2),
             "prepare": indented([*self.prepare()], 2),
             "zeros": indented([f"o{n} = nothing" for n in range(self.dim // 8)], 2),
@@ -198,10 +198,6 @@ class AttentionKernel:
             "store8": indented([self.store(n, pack, 8) for n in range(self.dim // 8)], 3),
         }
         return products.imports + TEXT.format(**numbers)
-
-    @property
-    def bounds(self) -> str:
-        return bounds(32 * self.warps, 1 if self.dim > 64 else 2)
 
     def queries(self) -> Iterator[str]:
         """Rows of queries as first factors, from global memory, once."""

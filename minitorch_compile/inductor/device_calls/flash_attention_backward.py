@@ -11,7 +11,8 @@ of threads has some rows, 16 for each warp, whose two factors stay in registers 
 come by in tiles, through shared memory (`u` and `w`), the next tile while this one is worked on.
 
                    x   y   u   w    sums of a row
-    for queries    Q   G   K   V    by Q                  it makes the deltas, too, which the other kernel reads
+    for queries    Q   G   K   V    by Q                  it writes the *terms* of each row, too, which the other reads:
+                                                          its logarithm in base 2, and its delta
     for keys       K   V   Q   G    by K and by V         a row goes over all heads that share it
 
     for each tile:    S = x u'     T = y w'               mma along the heads' numbers
@@ -25,7 +26,7 @@ sum of its terms' sizes.
 
 >>> kernel = GradientKernel(dim=64, element="bfloat16", warps=8, span=32, of_keys=True)
 >>> kernel.name, kernel.rows, kernel.words * 4
-('flash_attention_by_keys_64_bfloat16', 128, 16384)
+('flash_attention_by_keys_64_bfloat16', 128, 16896)
 """
 
 from __future__ import annotations
@@ -82,13 +83,12 @@ def {name}({parameters}, scale, factor):
             tensor_cores.cp_async_commit()
             if turn >= 0:
                 at_u, at_w = int32(for_scores + going), int32(for_scores + going + {strip_words})
-{numbers}
+                sums_u, sums_w = int32(for_sums + going), int32(for_sums + going + {strip_words})
+                at_terms = int32({terms} + 2 * pair + ({terms_words} if going else 0))
+                going = int32({stage_words} - going)
 {scores}
 {mask}
 {weights}
-                at_u, at_w = int32(for_sums + going), int32(for_sums + going + {strip_words})
-                going = int32({stage_words} - going)
-{sums}
             first, head = next, head_of_next
             next = int32(next + {span})
             if next >= end:
@@ -153,7 +153,8 @@ class GradientKernel:
     def pointers(self) -> dict[str, str]:
         """Names and kinds of what lies in memory, in the order of its parameters: what is read, what is written."""
         words = ["x", "y", "u", "w"] if self.of_keys else ["x", "y", "u", "w", "out"]
-        numbers, made = ["logs", "deltas"], ["x_out", "y_out"] if self.of_keys else ["x_out"]
+        numbers = ["terms"] if self.of_keys else ["logs", "terms"]
+        made = ["x_out", "y_out"] if self.of_keys else ["x_out"]
         mask = {"mask": "uint8"} if self.masked else {}
         return {
             **dict.fromkeys(words, "uint16"),
@@ -182,6 +183,11 @@ class GradientKernel:
 
     @property
     def words(self) -> int:
+        """Of two tiles of both factors, and for keys two of what belongs to their queries."""
+        return self.tile_words + (4 * self.span if self.of_keys else 0)
+
+    @property
+    def tile_words(self) -> int:
         return 4 * self.products.along().words
 
     @property
@@ -201,18 +207,17 @@ class GradientKernel:
             **{"lines": "places" if self.of_keys else "queries", "matrices": "groups" if self.of_keys else "heads"},
             **{"for_scores": products.place_by_rows(), "for_sums": products.place_by_columns()},
             "arrived": indented(products.arrived, 4),
-            **{"strip_words": self.words // 4, "stage_words": self.words // 2},
+            **{"strip_words": self.tile_words // 4, "stage_words": self.tile_words // 2},
+            **{"terms": self.tile_words, "terms_words": 2 * self.span},
             "bounds": bounds(32 * self.warps, 1),
             "starts": indented(STARTS[self.of_keys].format(**numbers).splitlines(), 2),
             "held": indented([*self.held()], 2),
             "zeros": indented([f"{name}s{n} = nothing" for name in made for n in range(self.dim // 8)], 2),
             "prepare": indented([*self.prepare()], 2),
             "copy": indented([*self.copy()], 4),
-            "numbers": indented([*self.numbers()], 4),
-            "scores": indented([*products.by_rows("s", "x", "at_u"), *products.by_rows("t", "y", "at_w")], 4),
+            "scores": indented([*self.scores()], 4),
             "mask": indented([*self.mask()], 4),
             "weights": indented([*self.weights()], 4),
-            "sums": indented([*self.sums()], 4),
             "store": indented([line for name in made for line in self.store(name, pack)], 2),
         }
         return products.imports + TEXT.format(**parts)
@@ -244,9 +249,9 @@ class GradientKernel:
         yield f"log = logs[line] * float32({LOG2_E}) if low else float32(0)"
         yield f"log8 = logs[line + 8] * float32({LOG2_E}) if high else float32(0)"
         yield "if low and pair == 0:"
-        yield "    deltas[line] = delta"
+        yield "    terms[2 * line], terms[2 * line + 1] = log, delta"
         yield "if high and pair == 0:"
-        yield "    deltas[line + 8] = delta8"
+        yield "    terms[2 * line + 16], terms[2 * line + 17] = log8, delta8"
 
     def half(self, word: str, which: int) -> str:
         """The lower or the upper of two floats in a word."""
@@ -284,16 +289,18 @@ class GradientKernel:
                 place = f"int32(to{n} + coming + {base}), {name}, {name}_start + {name}_from{n}"
                 yield f"{'' if whole else '    '}tensor_cores.cp_async_16(words, {place}, {count})"
 
-    def numbers(self) -> Iterator[str]:
-        """For keys: the logarithms and deltas of a tile's queries, two for each block of 8, which are a lane's."""
-        if not self.of_keys:
-            return
-        yield "line = (item * heads + head) * queries"
-        for j in self.blocks:
-            for n in (0, 1):
-                yield f"column = int32(first + pair + {8 * j + n})"
-                yield f"log{j}_{n} = logs[line + column] * float32({LOG2_E}) if column < end else float32(0)"
-                yield f"delta{j}_{n} = deltas[line + column] if column < end else float32(0)"
+        if self.of_keys:
+            yield "line = (item * heads + head_of_next) * queries + next + thread"
+            yield f"place = int32({self.tile_words} + 2 * thread + ({2 * self.span} if coming else 0))"
+            yield f"if thread < {self.span}:"
+            yield "    there = int32(8) if int32(next + thread) < queries else int32(0)"
+            yield "    tensor_cores.cp_async_8(words, place, terms, 2 * line, there)"
+
+    def scores(self) -> Iterator[str]:
+        """Those of the tile; the second product goes on."""
+        yield from self.products.begin_by_rows("s", "x", "at_u")
+        yield from self.products.begin_by_rows("t", "y", "at_w")
+        yield from self.products.finish("s", self.span // 8, behind=1)
 
     def mask(self) -> Iterator[str]:
         """What a query may not see, or isn't there, is minus infinity; most tiles have nothing of it."""
@@ -321,18 +328,22 @@ class GradientKernel:
             yield f"    s{j} = ({', '.join(scores)})"
 
     def weights(self) -> Iterator[str]:
-        """P in place of the scores, and D in place of G V'."""
+        """P in place of the scores, and D in place of G V'; D u, and for keys P w, added to what there is."""
+        ends = [[f"{j}_{n % 2}" if self.of_keys else ("", "8")[n // 2] for n in range(4)] for j in self.blocks]
         for j in self.blocks:
-            ends = [f"{j}_{n % 2}" if self.of_keys else ("", "8")[n // 2] for n in range(4)]
-            powers = [f"tensor_cores.exp2(s{j}[{n}] * scale - log{end})" for n, end in enumerate(ends)]
+            if self.of_keys:  # the queries of two columns, which are a lane's
+                names = ", ".join(f"log{j}_{n}, delta{j}_{n}" for n in (0, 1))
+                yield f"{names} = tensor_cores.load_four(words, at_terms + {16 * j})"
+            powers = [f"tensor_cores.exp2(s{j}[{n}] * scale - log{end})" for n, end in enumerate(ends[j])]
             yield f"s{j} = ({', '.join(powers)})"
-            yield f"t{j} = ({', '.join(f's{j}[{n}] * (t{j}[{n}] - delta{end})' for n, end in enumerate(ends))})"
-
-    def sums(self) -> Iterator[str]:
-        """D u, and for keys P w, added to what there is."""
-        yield from self.products.by_columns("xs", "t", "at_u")
         if self.of_keys:
-            yield from self.products.by_columns("ys", "s", "at_w")
+            yield from self.products.begin_by_columns("ys", "s", "sums_w")
+        yield from self.products.finish("t", self.span // 8, behind=int(self.of_keys))
+        for j in self.blocks:
+            yield f"t{j} = ({', '.join(f's{j}[{n}] * (t{j}[{n}] - delta{end})' for n, end in enumerate(ends[j]))})"
+        yield from self.products.begin_by_columns("xs", "t", "sums_u")
+        for name in ("xs", "ys") if self.of_keys else ("xs",):
+            yield from self.products.finish(name, self.dim // 8)
 
     def store(self, name: str, pack: str) -> Iterator[str]:
         times, lines = " * factor" if name == "x" else "", "places" if self.of_keys else "queries"

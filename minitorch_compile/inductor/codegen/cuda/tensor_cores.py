@@ -26,9 +26,10 @@ from above in B. In this drawing, of floats of two bytes, `5.1` is register 1 of
 the first, 8 to 15 those of the second, and lane `l` gets 4 bytes of row `l // 4` of each. Transposed, it gets what
 lies in two rows of column `l // 4`, for floats of two bytes.
 
-**cp.async** copies 16 bytes from global to shared memory while the thread goes on. Copies belong to groups: a thread
-closes one by `cp_async_commit`, and waits until only the last n are under way by `cp_async_wait_n`; after that it
-needs a barrier to see what other threads have copied. Of `count` bytes less than 16, the rest is filled with zeros.
+**cp.async** copies 16 bytes, or 8, from global to shared memory while the thread goes on. Copies belong to groups: a
+thread closes one by `cp_async_commit`, and waits until only the last n are under way by `cp_async_wait_n`; after that
+it needs a barrier to see what other threads have copied. Of `count` bytes less than that, the rest is filled with
+zeros.
 
 A warp multiplies a 16 x 16 matrix by one of 16 x 8 (with the identity as A, so that B comes out):
 
@@ -183,20 +184,43 @@ ldmatrix_x4 = matrix_load("ldmatrix_x4", "shared.b16")
 ldmatrix_x4_transposed = matrix_load("ldmatrix_x4_transposed", "trans.shared.b16")
 
 
-@twin("cp_async_16")
+def copying(name: str, nbytes: int, cached: str) -> Any:
+    text = f"cp.async.{cached}.shared.global [$0], [$1], {nbytes}, $2;"
+
+    @twin(name)
+    @intrinsic
+    def cp_async(typingctx, shared, place, source, index, count):
+        """Begins to copy `count` bytes, or all, from an element of global memory to one of shared memory."""
+
+        def code(context, builder, signature, values):
+            kinds = signature.args
+            to = shared_address(context, builder, values[0], kinds[0], values[1])
+            origin = address(context, builder, values[2], kinds[2], values[3])
+            ptx(builder, ir.VoidType(), text, "r,l,r,~{memory}", [to, origin, values[4]], **EFFECT)
+            return context.get_dummy_value()
+
+        return types.void(shared, types.int64, source, types.int64, types.int32), code
+
+    return cp_async
+
+
+cp_async_16 = copying("cp_async_16", 16, "cg")  # past the multiprocessor's own cache
+cp_async_8 = copying("cp_async_8", 8, "ca")
+
+
+@twin("load_four")
 @intrinsic
-def cp_async_16(typingctx, shared, place, source, index, count):
-    """Begins to copy `count` bytes, 16 or fewer, from an element of global memory to one of shared memory."""
+def load_four(typingctx, array, index):
+    """Four float32 side by side, at an element of a shared array whose address 16 divides."""
+    result = types.UniTuple(types.float32, 4)
 
     def code(context, builder, signature, values):
-        kinds = signature.args
-        to = shared_address(context, builder, values[0], kinds[0], values[1])
-        origin = address(context, builder, values[2], kinds[2], values[3])
-        text = "cp.async.cg.shared.global [$0], [$1], 16, $2;"
-        ptx(builder, ir.VoidType(), text, "r,l,r,~{memory}", [to, origin, values[4]], **EFFECT)
-        return context.get_dummy_value()
+        where = shared_address(context, builder, values[0], signature.args[0], values[1])
+        text, made = f"ld.shared.v4.f32 {registers(0, 4)}, [$4];", ir.LiteralStructType([FLOAT] * 4)
+        found = ptx(builder, made, text, "=f,=f,=f,=f,r,~{memory}", [where], **EFFECT)
+        return context.make_tuple(builder, result, [builder.extract_value(found, n) for n in range(4)])
 
-    return types.void(shared, types.int64, source, types.int64, types.int32), code
+    return result(array, types.int64), code
 
 
 def order(name: str, text: str, file: str = "tensor_cores") -> Any:

@@ -12,8 +12,10 @@ divides. What is wider lies in several panels, one behind the other:
        line 1 |                    | |                    |       add_columns: a line is a row of it
          ...  +--------------------+ +--------------------+
 
-A function issues the instructions for all of its depth, 16 each, and waits for them. Of its sums a thread has, of
-every 8 columns, those that it has of `mma`'s. Other warpgroups multiply while one does something else.
+`add_rows` and its like issue the instructions for all of their depth, 16 each, and wait for them, while other
+warpgroups go on. `begin_rows` doesn't wait: until `finish_0`, or `finish_1` if another product was begun since, its
+sums and the registers of its first factor belong to the tensor cores. Of its sums a thread has, of every 8 columns,
+those that it has of `mma`'s.
 
 Copies into shared memory are made by other units than those that read it here: between both, a thread that has waited
 for its copies says so (`fence_copies`), before the barrier.
@@ -77,7 +79,7 @@ def descriptor(context: Any, builder: Any, words: Any, kind: Any, place: Any, pa
     return builder.or_(begin, ir.Constant(LONG, SWIZZLED | EIGHT_LINES // 16 << 32 | panel // 16 << 16))
 
 
-def instructions(columns: int, element: str, steps: int, transposed: int) -> str:
+def instructions(columns: int, element: str, steps: int, transposed: int, waits: bool) -> str:
     """The text for all steps. Operands: the sums twice, four registers for each step, and a place for each."""
     count = columns // 2
     a, b = 2 * count, 2 * count + 4 * steps
@@ -86,11 +88,11 @@ def instructions(columns: int, element: str, steps: int, transposed: int) -> str
     for step in range(steps):
         factors = f"{registers(0, count)}, {registers(a + 4 * step, 4)}, ${b + step}"
         lines.append(f"{shape} {factors}, adds, 1, 1, {transposed};")
-    lines += ["wgmma.commit_group.sync.aligned;", "wgmma.wait_group.sync.aligned 0;"]
+    lines += ["wgmma.commit_group.sync.aligned;", *["wgmma.wait_group.sync.aligned 0;"] * waits]
     return "{ " + " ".join(lines) + " }"
 
 
-def product(name: str, element: str, by_rows: bool) -> Any:
+def product(name: str, element: str, by_rows: bool, waits: bool = True) -> Any:
     """sums + A B' if lines of B are read along the depth, which is `by_rows`; else sums + A B."""
 
     @twin(name, "warpgroups")
@@ -111,7 +113,7 @@ def product(name: str, element: str, by_rows: bool) -> Any:
             operands += [builder.add(first, ir.Constant(LONG, nbytes // 16)) for nbytes in apart]
             tied = ",".join(map(str, range(count)))
             constraints = f"{','.join(['=f'] * count)},{tied},{','.join(['r'] * 4 * steps + ['l'] * steps)},~{{memory}}"
-            text = instructions(2 * count, element, steps, int(not by_rows))
+            text = instructions(2 * count, element, steps, int(not by_rows), waits)
             found = ptx(builder, ir.LiteralStructType([FLOAT] * count), text, constraints, operands, **EFFECT)
             return context.make_tuple(builder, result, [builder.extract_value(found, n) for n in range(count)])
 
@@ -129,4 +131,31 @@ add_rows_bfloat16 = product("add_rows_bfloat16", "bf16", by_rows=True)
 add_rows_float16 = product("add_rows_float16", "f16", by_rows=True)
 add_columns_bfloat16 = product("add_columns_bfloat16", "bf16", by_rows=False)
 add_columns_float16 = product("add_columns_float16", "f16", by_rows=False)
+begin_rows_bfloat16 = product("begin_rows_bfloat16", "bf16", by_rows=True, waits=False)
+begin_rows_float16 = product("begin_rows_float16", "f16", by_rows=True, waits=False)
+begin_columns_bfloat16 = product("begin_columns_bfloat16", "bf16", by_rows=False, waits=False)
+begin_columns_float16 = product("begin_columns_float16", "f16", by_rows=False, waits=False)
+
+
+def waiting(name: str, behind: int) -> Any:
+    @twin(name, "warpgroups")
+    @intrinsic
+    def finish(typingctx, sums):
+        """The sums of a product that was begun, and all before it; so many that were begun later may go on."""
+        count = len(sums)
+        result = fragment(types.float32, count, sums)
+
+        def code(context, builder, signature, values):
+            operands = [builder.extract_value(values[0], n) for n in range(count)]
+            constraints = f"{','.join(['=f'] * count)},{','.join(map(str, range(count)))},~{{memory}}"
+            text, made = f"wgmma.wait_group.sync.aligned {behind};", ir.LiteralStructType([FLOAT] * count)
+            found = ptx(builder, made, text, constraints, operands, **EFFECT)
+            return context.make_tuple(builder, result, [builder.extract_value(found, n) for n in range(count)])
+
+        return result(result), code
+
+    return finish
+
+
+finish_0, finish_1 = waiting("finish_0", 0), waiting("finish_1", 1)
 fence_copies = order("fence_copies", "fence.proxy.async.shared::cta;", "warpgroups")
