@@ -25,6 +25,7 @@ from minitorch_compile.cuda.runtime import Runtime
 from minitorch_compile.cuda_runtime.fake_driver import FakeDriver
 from minitorch_compile.inductor.codegen.shared.kernel_source import BlockShape
 from minitorch_compile.inductor.device_calls import quantiles, random_draws  # noqa: F401  (declares its ops)
+from minitorch_compile.inductor.device_calls.any_length import AnyLength, Sample, are_dense
 from minitorch_compile.inductor.device_calls.attention_rules import decompositions_of, is_fused
 from minitorch_compile.inductor.device_calls.data_sized import data_sized, run_in_parts
 from minitorch_compile.inductor.device_calls.device_call import DeviceCall, kinds_of
@@ -49,7 +50,7 @@ from minitorch_compile.inductor.device_calls.one_op_graph import (
 from minitorch_compile.inductor.device_calls.open_numbers import NumberedCalls, class_of, opens, with_floats
 from minitorch_compile.inductor.device_calls.optimizer_kernels import OptimizerKernels
 from minitorch_compile.inductor.device_calls.strided_copy import StridedCopy, is_for_kernels
-from minitorch_compile.inductor.device_calls.warm_up import WarmUp
+from minitorch_compile.inductor.device_calls.warm_up import FirstKernels, WarmUp
 from minitorch_compile.prims.decomposition_table import refusal_of_call
 from minitorch_compile.tensor import no_grad, ops
 from minitorch_compile.tensor.dispatch.accelerators import moved, run_on_host
@@ -59,7 +60,7 @@ from minitorch_compile.tensor.functions.settings import settings
 from minitorch_compile.tensor.memory.device import device as Device
 from minitorch_compile.tensor.memory.strides import numel
 from minitorch_compile.tensor.numerics.dtype import in_use
-from minitorch_compile.tensor.tensor_base import TensorBase, from_parts
+from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake, from_parts
 from minitorch_compile.user_warnings import warn_user
 
 MOST_CALLS = 4096  # remembered
@@ -77,6 +78,7 @@ class DeviceKernels:
         self.optimizers = OptimizerKernels(self)
         self.warm_up = WarmUp(self.is_at_hand)
         self.calls: dict[Any, Entry] = {}
+        self.lengths: dict[Any, AnyLength] = {}
         self.copies: dict[Any, StridedCopy] = {}
         self.compiled: dict[str, Kernel] = {}
         self.reasons: dict[str, str] = {}
@@ -150,12 +152,41 @@ class DeviceKernels:
         """What is kept of calls like this one."""
         index, is_mixed = self.runtime.index_of(where), any(x.storage.block is None for x in tensors)
         if not has_floats:
-            return self.prepared(op, bound, index, is_mixed)
+            known = None if is_mixed else self.of_any_length(op, bound, tensors, index)
+            return known or self.prepared(op, bound, index, is_mixed)
         like = as_stand_ins(bound)  # so that no memory is kept
         return NumberedCalls(lambda floats, marks: self.prepared(op, with_floats(like, floats), index, is_mixed, marks))
 
+    def of_any_length(
+        self, op: Op, bound: Sequence[Any], tensors: Sequence[TensorBase], index: int
+    ) -> DeviceCall | None:
+        """A call that needs no tracing, since others like it were made ready; None if it does."""
+        at_top = sum(isinstance(x, TensorBase) for x in bound)
+        if op.kind != "pointwise" or not at_top or at_top != len(tensors) or not are_dense(tensors):
+            return None
+        like = [x.dtype if isinstance(x, TensorBase) else x for x in bound]
+        key = index, key_of(op, like)
+        if key not in self.lengths:
+            if len(self.lengths) >= MOST_CALLS:
+                del self.lengths[next(iter(self.lengths))]
+            sample = partial(self.sample, op, as_stand_ins(bound), index)
+            self.lengths[key] = AnyLength(self.launcher, self.kernel, sample)
+        return self.lengths[key].call_for(tensors[0].sizes)
+
+    def sample(self, op: Op, like: Sequence[Any], index: int, length: int) -> Sample:
+        """A call on tensors of one dimension, and its kernels."""
+        flat = [empty_fake((length,), (1,), x.dtype) if isinstance(x, TensorBase) else x for x in like]
+        write = self.warm_up.first_kernels()
+        return self.prepared(op, flat, index, False, write=write), write.written
+
     def prepared(
-        self, op: Op, bound: Sequence[Any], index: int, is_mixed: bool, opened: Sequence[Any] = ()
+        self,
+        op: Op,
+        bound: Sequence[Any],
+        index: int,
+        is_mixed: bool,
+        opened: Sequence[Any] = (),
+        write: FirstKernels | None = None,
     ) -> DeviceCall | None:
         """The kernels for calls like this one; None if there are none. `opened`: numbers that each call brings."""
         if op.kind == "indexing" and looks_up_nothing(all_tensors(bound)):
@@ -169,7 +200,7 @@ class DeviceKernels:
             merged = merging(self.libraries)
             schedule = schedule_of(op, bound, all_tensors(bound), rules, call, kept_whole, merged)
             resources = Resources(self.libraries, self.launcher, self.compile)
-            write = self.warm_up.first_kernels()
+            write = write or self.warm_up.first_kernels()
             made = DeviceCall(schedule, resources, self.kernel, self.runtime, index, opened, write)
             made.waits, made.is_settled = write.waits, not (is_mixed or write.waits)
             return made

@@ -56,12 +56,17 @@ class WarmUp:
 
 @dataclass
 class FirstKernels:
-    """`waits`: the faster kernels, and how many elements the call computes without each."""
+    """`waits`: the faster kernels, and how many elements the call computes without each. `written`: those it has."""
 
     warm_up: WarmUp
     waits: dict[str, int] = field(default_factory=dict)
+    written: list[LiftedKernel] = field(default_factory=list)
 
     def __call__(self, group: Group, internal: frozenset[Buffer], threads: int = THREADS) -> LiftedKernel:
+        self.written.append(self.chosen(group, internal, threads))
+        return self.written[-1]
+
+    def chosen(self, group: Group, internal: frozenset[Buffer], threads: int) -> LiftedKernel:
         best, points = write_lifted_kernel(group, internal, threads), count(group.axes)
         if points < lifted_kernel.FEW or group.has_reduction or group.has_scan:
             return best
