@@ -21,6 +21,7 @@ from functools import partial
 from typing import Any
 
 from minitorch_compile.backends import cudnn
+from minitorch_compile.cuda.device_block import DeviceBlock
 from minitorch_compile.cuda.runtime import Runtime
 from minitorch_compile.cuda_runtime.fake_driver import FakeDriver
 from minitorch_compile.inductor.codegen.shared.kernel_source import BlockShape
@@ -58,8 +59,11 @@ from minitorch_compile.tensor.dispatch.argument_devices import all_tensors
 from minitorch_compile.tensor.dispatch.op import Op
 from minitorch_compile.tensor.functions.settings import settings
 from minitorch_compile.tensor.memory.device import device as Device
-from minitorch_compile.tensor.memory.strides import numel
-from minitorch_compile.tensor.numerics.dtype import in_use
+from minitorch_compile.tensor.memory.device_storage import DeviceStorage
+from minitorch_compile.tensor.memory.size import Size
+from minitorch_compile.tensor.memory.strides import contiguous_strides, numel
+from minitorch_compile.tensor.numerics.dtype import as_dtype, dtype, in_use
+from minitorch_compile.tensor.ops.creation import sizes_of
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake, from_parts
 from minitorch_compile.user_warnings import warn_user
 
@@ -120,6 +124,8 @@ class DeviceKernels:
     def make(self, op: Op, bound: Sequence[Any], where: Device) -> Any:
         """A new tensor on a device, by an op that makes one of no other. RuntimeError for random numbers while work is
         recorded: each launch would draw the same."""
+        if op is ops.full and type(bound[1]) is int and bound[1] == 0 and bound[2] is not None:
+            return self.zeros(sizes_of("full", bound[0]), as_dtype(bound[2]), where)
         is_recording = self.runtime.allocators[self.runtime.index_of(where)].is_recording
         if is_recording and op.kind == "random" and self.runtime.driver.is_capturing(self.runtime.current_stream()):
             raise RuntimeError(
@@ -134,6 +140,15 @@ class DeviceKernels:
         if drawn is None:
             return self.run(op, bound, (), where)
         return self.run(drawn.op, drawn.bound, (), where, drawn.place)
+
+    def zeros(self, sizes: tuple[int, ...], element: dtype, where: Device) -> TensorBase:
+        """A tensor of zeros, which are bytes of zero in all dtypes: no kernel is needed."""
+        index, nbytes = self.runtime.index_of(where), numel(sizes) * element.itemsize
+        stream = self.runtime.current_stream(index)
+        block = DeviceBlock(self.runtime, index, nbytes, stream)
+        if nbytes:
+            self.runtime.driver.set_memory(block.address, 0, nbytes, stream)
+        return from_parts(DeviceStorage(block), 0, Size(sizes), contiguous_strides(sizes), element, where)
 
     def run_again(self, op: Op, bound: Sequence[Any]) -> Any:
         """The results of a call like one before whose tensors are all on a device; None for any other."""
