@@ -42,6 +42,15 @@ def as_graph_input(number: Any) -> Any:
     return number
 
 
+def made_before(make: Callable[..., bool], *arguments: Any) -> None:
+    """Does nothing when run. Traced, `make(*arguments)` is called there and then, on the running program's objects, and
+    if it says that it has made something, the trace begins anew and finds it: so what only the first call of a function
+    lacks, as an optimizer's states, is no reason to compile the second one again.
+
+    >>> made_before(lambda: True)
+    """
+
+
 def is_exporting() -> bool:
     """Whether a program is traced by `torch.export`, which is not part of this package: False.
 

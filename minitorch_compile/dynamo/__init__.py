@@ -39,7 +39,7 @@ from minitorch_compile.dynamo.variables.builtins import (
     signatures,
 )
 from minitorch_compile.dynamo.variables.functions import control_flow
-from minitorch_compile.dynamo.variables.objects import made_classes
+from minitorch_compile.dynamo.variables.objects import made_before, made_classes
 from minitorch_compile.dynamo.variables.tensors import number_inputs, tensor_hooks
 
 __all__ = [

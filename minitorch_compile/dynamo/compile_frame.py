@@ -28,6 +28,7 @@ from minitorch_compile.dynamo.errors import (
     GraphBreak,
     InternalTracerError,
     RunPlainly,
+    StartAgain,
     Unsupported,
 )
 from minitorch_compile.dynamo.fakes.freed_history import LiveHistory, check_written
@@ -55,7 +56,6 @@ from minitorch_compile.dynamo.rewriting.split_point import (
     Breaks,
     RaisedAt,
     RunFrameAsItIs,
-    StartAgain,
     let_go_of_frames,
     split_at_backward,
     split_here,

@@ -154,6 +154,11 @@ class TorchRuntimeError(TorchDynamoException):
     raises."""
 
 
+class StartAgain(Exception):
+    """The frame is to be traced from its beginning: the trace met something that it can't follow, and the log says
+    where to stop next time, or something was made that it finds there then."""
+
+
 class TensorifyScalarRestartAnalysis(TorchDynamoException):
     """PyTorch's sign to itself to trace once more. Nothing raises it here."""
 

@@ -216,11 +216,9 @@ class Optimizer(OptimizerHooks):
         """Drops all gradients, or fills them with zeros."""
         for group in self.param_groups:
             for p in group["params"]:
-                if p.grad is None:
-                    continue
-                if set_to_none:
+                if set_to_none:  # whatever was there: so a compiled step needn't know
                     p.grad = None
-                else:
+                elif p.grad is not None:
                     p.grad.detach_()
                     p.grad.zero_()
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
-from minitorch_compile.control import as_graph_input, is_compiling
+from minitorch_compile.control import as_graph_input, is_compiling, made_before
 from minitorch_compile.optim.functional.update_rule import UpdateRule
 from minitorch_compile.optim.optimizer import Group, Optimizer, check_option, store
 from minitorch_compile.optim.overwrite import overwrite
@@ -68,11 +68,29 @@ class RuleOptimizer(Optimizer):
 
     def update(self, group: Group, params: list[Tensor]) -> None:
         rule = type(self).rule
+        if is_compiling():
+            made_before(self.begin_states, group, params)
         states = [self.state_of(p, group) for p in params]
         new_params, new_states = rule(params, [p.grad for p in params], states, **self.rule_options(group))
         store(params, new_params)
         for p, new in zip(params, new_states, strict=True):
             self._remember(p, new)
+
+    def begin_states(self, group: Group, params: list[Tensor]) -> bool:
+        """Makes the states as a compiled step has them, where it would have to; whether there were such."""
+        if type(self).initial_state is RuleOptimizer.initial_state:  # they begin as what the first step makes
+            return False
+        changed = False
+        for p in params:
+            state = self.state[p]
+            if not state:
+                state.update(self.initial_state(p, group))
+                changed = True
+            for name in self.counters:
+                if p.is_cuda and isinstance(state[name], Tensor) and state[name].is_cpu:
+                    state[name] = state[name].to(p.device)
+                    changed = True
+        return changed
 
     def rule_options(self, group: Group) -> dict[str, Any]:
         """The options of a group as the rule's keyword arguments."""

@@ -19,7 +19,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NoReturn
 
 from minitorch_compile.dynamo.breaks.break_reasons import REASONS
-from minitorch_compile.dynamo.errors import GraphBreak, SourceLine, Unsupported
+from minitorch_compile.dynamo.errors import GraphBreak, SourceLine, StartAgain, Unsupported
 from minitorch_compile.dynamo.fakes.freed_history import LiveHistory
 from minitorch_compile.dynamo.rewriting.break_writer import raised_while_tracing, why_not_here
 
@@ -30,10 +30,6 @@ NOT_SPLIT = REASONS["function-not-split"]
 
 Breaks = dict[int, Unsupported]  # step of the trace -> what it met there
 RaisedAt = dict[int, tuple[int, int, SourceLine]]  # id of an exception -> step, instruction and line
-
-
-class StartAgain(Exception):
-    """The trace met something it can't follow; the log says where to stop next time."""
 
 
 class RunFrameAsItIs(Exception):
