@@ -20,9 +20,9 @@ def square(lo, hi, x, out):
         out[i] = x[i] * x[i]
 
 
-x, out = np.arange(8, dtype=np.float32), np.zeros(8, np.float32)
-square(2, 6, x, out)
-out
+few, squares = np.arange(8, dtype=np.float32), np.zeros(8, np.float32)
+square(2, 6, few, squares)
+squares
 
 # %% [markdown]
 # That's a *kernel*: a Python function that Numba translates to machine code through LLVM, the compiler below C, Rust and

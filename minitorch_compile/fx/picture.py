@@ -23,6 +23,8 @@ ElementTree.register_namespace("xlink", XLINK)
 FONTS = ("Helvetica, Arial, sans-serif", "Courier New, Courier, monospace")
 DETAIL_SIZE, LEGEND_SIZE, TITLE_SIZE = 8.5, 9.0, 12.0
 FITTED = "max-width: 100%; height: auto"  # a page that is narrower than the graph shows all of it, smaller
+# Graphviz made the boxes for Helvetica: a wider font that stands in for it is drawn smaller, by its digits.
+NARROW, AS_IT_IS = "font-size-adjust: ch-width 0.556", "font-size-adjust: none"
 ROW_HEIGHT = 19.0
 CHARACTER_WIDTH = 0.5  # of Helvetica, on average, in units of the font size
 
@@ -30,9 +32,12 @@ CHARACTER_WIDTH = 0.5  # of Helvetica, on average, in units of the font size
 def finished(svg: str, drawing: Drawing) -> str:
     """The `<svg>` element of a drawing as it is shown."""
     root = ElementTree.fromstring(svg)
-    root.set("style", FITTED)
+    root.set("style", f"{FITTED}; {NARROW}")
     for text in root.iter(f"{{{SVG}}}text"):
-        text.set("font-family", FONTS[text.get("font-family", "").startswith("Courier")])
+        is_code = text.get("font-family", "").startswith("Courier")
+        text.set("font-family", FONTS[is_code])
+        if is_code:
+            text.set("style", AS_IT_IS)
     _fade_details(root, drawing)
     move_names_aside(root, SVG)
     _add_heading(root, drawing)

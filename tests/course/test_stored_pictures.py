@@ -57,7 +57,7 @@ def test_a_picture_is_as_wide_as_the_page_and_not_wider():
     html = symbolic_trace(lambda x: (x + 1).exp()).graph.draw()._repr_mimebundle_()["text/html"]
     if "<svg" not in html:
         pytest.skip("no Graphviz here")
-    assert 'style="max-width: 100%; height: auto"' in re.search("<svg [^>]*>", html).group()
+    assert 'style="max-width: 100%; height: auto;' in re.search("<svg [^>]*>", html).group()
 
 
 def test_a_png_is_drawn_with_our_fonts_and_small(monkeypatch):
