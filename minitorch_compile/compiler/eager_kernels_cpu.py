@@ -13,7 +13,7 @@ import sys
 import time
 from contextlib import suppress
 
-from minitorch_compile import logs
+from minitorch_compile import config, logs
 from minitorch_compile.environment_variables import CACHE_DIR, COMPILE_THREADS, EAGER_KERNELS, without_wrong_values
 from minitorch_compile.kernel_library import replaced, short_cuts  # noqa: F401 (which ops have kernels)
 from minitorch_compile.users_cache import NOWHERE, cache_folder
@@ -46,6 +46,14 @@ def write_in_background() -> None:
         )
     except OSError as error:  # as many processes as this user may have, or no interpreter to start
         log(f"no process can be started that writes eager kernels: {error}")
+
+
+def write_if_missing() -> None:
+    """Starts it unless there is a library for this machine and this code, or none is wanted."""
+    from minitorch_compile.kernel_library.library import library_path
+
+    if config.eager_kernels == "on" and not library_path().exists():
+        write_in_background()
 
 
 def _is_ours_to_write() -> bool:

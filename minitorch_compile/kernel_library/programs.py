@@ -83,6 +83,34 @@ def _layer_norm_entries(grad: Tensor, x: Tensor, weight: Tensor, mean: Tensor, r
     return formula((grad, None, None), (None, mean, rstd), x, tuple(x.sizes[1:]), weight, weight, 0.0)
 
 
+@program("rms_norm", "rows columns", "eps", x="rows columns", weight="columns")
+def _(x: Tensor, weight: Tensor, eps: float) -> Any:
+    return ops.rms_norm(x, tuple(x.sizes[1:]), weight, eps)
+
+
+IMAGES = "samples channels area"
+CHANNELS = {"weight": "channels", "bias": "channels"}
+
+
+@program("batch_norm", IMAGES, "eps", x=IMAGES, **CHANNELS)
+def _(x: Tensor, weight: Tensor, bias: Tensor, eps: float) -> Any:
+    return ops.native_batch_norm(x, weight, bias, eps)
+
+
+@program(
+    "batch_norm_backward",
+    IMAGES,
+    "eps",
+    grad=IMAGES,
+    x=IMAGES,
+    weight="channels",
+    mean="one channels one",
+    variance="one channels one",
+)
+def _(grad: Tensor, x: Tensor, weight: Tensor, mean: Tensor, variance: Tensor, eps: float) -> Any:
+    return gradients(ops.native_batch_norm, (grad, None, None), (None, mean, variance), x, weight, weight, eps)[:3]
+
+
 # ------------------------------------------------------------------------------------------------ softmax
 
 MATRIX = "rows columns"
@@ -122,6 +150,13 @@ def _by_input(name: str, op: Any, *options: Any) -> None:
     )
 
 
+def _by_output(name: str, op: Any) -> None:
+    """The gradient of an op on elements whose formula needs its result."""
+    program(f"{name}_backward", "elements", grad="elements", out="elements")(
+        lambda grad, out: gradients(op, grad, out, out)[0]
+    )
+
+
 for _name, _op, _options in (
     ("gelu", ops.gelu, ("none",)),
     ("tanh_gelu", ops.gelu, ("tanh",)),
@@ -131,3 +166,5 @@ for _name, _op, _options in (
     _by_input(_name, _op, *_options)
 
 _elementwise("sigmoid", ops.sigmoid)
+
+_by_output("relu", ops.relu)

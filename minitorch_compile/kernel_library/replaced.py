@@ -16,7 +16,8 @@ import numpy as np
 from minitorch_compile import config
 from minitorch_compile.autograd.derivative_table import DERIVATIVES
 from minitorch_compile.tensor import Op
-from minitorch_compile.tensor.dispatch.dispatch import contexts
+from minitorch_compile.tensor.dispatch.argument_devices import is_elsewhere
+from minitorch_compile.tensor.dispatch.dispatch import any_requires_grad, contexts
 from minitorch_compile.tensor.dispatch.overrides import PLAIN
 from minitorch_compile.tensor.dispatch.overrides import state as overrides
 from minitorch_compile.tensor.grad_mode import state as grad_state
@@ -27,6 +28,7 @@ LEAST = 1 << 12  # elements: fewer are no work, and a small program needs no lib
 FLOAT32 = np.dtype(np.float32)
 
 KERNELS: dict[Op, ShortCut] = {}  # for each op, what is tried before its formula
+COMPOSITES: dict[Op, ShortCut] = {}  # the same for the body of an op that is written in others
 GRADIENTS: dict[Op, ShortCut] = {}  # the same for its derivative
 
 start_writing: list[Callable[[], None]] = []  # where the compiler says how a library is written in the background
@@ -65,9 +67,9 @@ def dense(*tensors: Any) -> tuple[np.ndarray, ...] | None:
     another class, somewhere else, or no such array."""
     arrays = []
     for tensor in tensors:
-        if type(tensor) not in PLAIN or tensor._array is None:
+        if type(tensor) not in PLAIN or (tensor._array is None and is_elsewhere(tensor)):
             return None
-        arrays.append(tensor._array)
+        arrays.append(tensor.array)
     arrays[0] = np.ascontiguousarray(arrays[0])
     return tuple(arrays) if is_dense(*arrays) else None
 
@@ -78,6 +80,17 @@ def kernel(op: Op) -> Callable[[ShortCut], ShortCut]:
 
     def register(short_cut: ShortCut) -> ShortCut:
         KERNELS[op] = short_cut
+        return short_cut
+
+    return register
+
+
+def composite(op: Op) -> Callable[[ShortCut], ShortCut]:
+    """Registers the function below, which takes what the op's body takes, and answers with what that gives, or with
+    None. It is asked where nothing is recorded."""
+
+    def register(short_cut: ShortCut) -> ShortCut:
+        COMPOSITES[op] = short_cut
         return short_cut
 
     return register
@@ -102,6 +115,9 @@ def install() -> None:
             op.kernel = _with_kernel(replaced, short_cut)
             if getattr(op, "of_tensors", None) is replaced:
                 op.of_tensors = op.kernel  # type: ignore[attr-defined]
+    for op, short_cut in COMPOSITES.items():
+        if not hasattr(op.kernel, "short_cut"):
+            op.kernel = _with_body(op.kernel, short_cut)
     for op, short_cut in GRADIENTS.items():
         derivative = DERIVATIVES[op]
         if not hasattr(derivative.formula, "short_cut"):
@@ -116,6 +132,19 @@ def _with_kernel(formula: Callable[..., Any], short_cut: ShortCut) -> Callable[.
             if found is not None:
                 return found
         return formula(input, *rest)
+
+    run.short_cut = short_cut  # type: ignore[attr-defined]
+    return run
+
+
+def _with_body(body: Callable[..., Any], short_cut: ShortCut) -> Callable[..., Any]:
+    @wraps(body)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        if not (contexts or overrides.modes or (grad_state.enabled and any_requires_grad(args, kwargs))):
+            found = short_cut(*args, **kwargs)
+            if found is not None:
+                return found
+        return body(*args, **kwargs)
 
     run.short_cut = short_cut  # type: ignore[attr-defined]
     return run

@@ -6,15 +6,15 @@ Each function answers None for a call that the formula computes (`replaced.py`).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
 import numpy as np
 
-from minitorch_compile.kernel_library.replaced import LEAST, dense, gradient, is_dense, kernel, program
+from minitorch_compile.kernel_library.replaced import LEAST, composite, dense, gradient, is_dense, kernel, program
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.tensor_base import wrap
+from minitorch_compile.tensor.tensor_base import TensorBase, wrap
 
 Array = np.ndarray
 
@@ -58,6 +58,49 @@ def _(grad: Any, out: Any, x: Any, normalized_shape: tuple[int, ...], weight: An
         lambda: wrap(parameters()[0]),
         lambda: wrap(parameters()[1]),
     )
+
+
+@composite(ops.rms_norm)
+def _(input: Any, normalized_shape: Sequence[int], weight: Any = None, eps: float | None = None) -> Any:
+    if not isinstance(input, TensorBase) or not isinstance(weight, TensorBase):
+        return None
+    fits = weight.sizes == tuple(normalized_shape) == input.sizes[-len(weight.sizes) :]
+    arrays = _dense_if_large(input, weight) if fits else None
+    found = program("rms_norm") if arrays is not None else None
+    if arrays is None or found is None:
+        return None
+    x, w = arrays
+    step = float(np.finfo(np.float32).eps) if eps is None else eps
+    return wrap(found((x.size // w.size, w.size), (x.shape,), arrays, step)[0])
+
+
+SHORTEST_AREA = 16  # of a channel in one image: fewer elements side by side are no rows
+
+
+@kernel(ops.native_batch_norm)
+def _(input: Array, weight: Array | None, bias: Array | None, eps: float) -> Any:
+    if weight is None or bias is None or not is_dense(input, weight, bias):
+        return None
+    sizes, statistics = _as_images(input.shape), tuple(n if d == 1 else 1 for d, n in enumerate(input.shape))
+    found = program("batch_norm") if sizes[2] >= SHORTEST_AREA else None
+    return found and tuple(found(sizes, (input.shape, statistics, statistics), (input, weight, bias), eps))
+
+
+@gradient(ops.native_batch_norm)
+def _(grad: Any, out: Any, x: Any, weight: Any, bias: Any, eps: float) -> Any:
+    if weight is None or bias is None or grad[0] is None or grad[1] is not None or grad[2] is not None:
+        return None
+    sizes = _as_images(x.sizes)
+    found = program("batch_norm_backward") if sizes[2] >= SHORTEST_AREA else None
+    arrays = _dense_if_large(grad[0], x, weight, *out[1:])
+    if found is None or arrays is None:
+        return None
+    shapes = (arrays[1].shape, arrays[2].shape, arrays[2].shape)
+    return tuple(map(wrap, found(sizes, shapes, arrays, eps)))
+
+
+def _as_images(sizes: Sequence[int]) -> tuple[int, int, int]:
+    return sizes[0], sizes[1], math.prod(sizes[2:])
 
 
 def _dense_if_large(*tensors: Any) -> tuple[Array, ...] | None:
@@ -120,6 +163,12 @@ def _by_element_backward(name: str) -> Callable[..., Any]:
 for _element_op in (ops.silu, ops.sigmoid):
     kernel(_element_op)(_by_element(_element_op.name))
 gradient(ops.silu)(_by_element_backward("silu_backward"))
+
+
+@gradient(ops.relu)
+def _(grad: Any, out: Any, x: Any) -> Any:
+    return _by_element_backward("relu_backward")(grad, out, out)
+
 
 GELUS = {"none": "gelu", "tanh": "tanh_gelu"}
 

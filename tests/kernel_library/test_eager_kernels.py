@@ -18,6 +18,7 @@ from minitorch_compile.inductor.library_writer import write_library as writer
 from minitorch_compile.inductor.library_writer.open_program import NotOpenError, open_program
 from minitorch_compile.kernel_library import library, replaced
 from minitorch_compile.kernel_library.programs import PROGRAMS, ProgramSource
+from minitorch_compile.kernel_library.recipe import Program
 from minitorch_compile.tensor import ops
 
 QUICK = ("layer_norm", "layer_norm_by_input", "layer_norm_by_parameters", "gelu", "softmax")
@@ -32,6 +33,10 @@ CALLS: dict[str, tuple[Any, tuple[tuple[int, ...], ...]]] = {
     "softmax": (lambda x: F.softmax(x, -1), ((3, 17, 101),)),
 }
 MORE_CALLS: dict[str, tuple[Any, tuple[tuple[int, ...], ...]]] = {
+    "batch_norm": (lambda x, w, b: batch_norm(x, w, b), ((3, 5, 17, 19), (5,), (5,))),
+    "batch_norm of sequences": (lambda x, w, b: batch_norm(x, w, b), ((2, 130, 23), (130,), (130,))),
+    "relu": (F.relu, ((71, 71),)),
+    "layer_norm of a view": (lambda x, w, b: F.layer_norm(x, (40,), w, b).t().cos(), ((150, 40), (40,), (40,))),
     "group_norm": (lambda x: F.group_norm(x, 2), ((6, 4, 13, 17),)),
     "log_softmax": (lambda x: F.log_softmax(x, 1), ((60, 101),)),
     "log_softmax of one row": (lambda x: F.log_softmax(x, 0), ((9001,),)),
@@ -39,6 +44,10 @@ MORE_CALLS: dict[str, tuple[Any, tuple[tuple[int, ...], ...]]] = {
     "silu": (F.silu, ((71, 71),)),
     "sigmoid": (torch.sigmoid, ((4097,),)),
 }
+
+
+def batch_norm(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+    return F.batch_norm(x, None, None, weight, bias, training=True)
 
 
 def used_library(names: Any) -> Iterator[library.Library]:
@@ -80,10 +89,14 @@ def results(call: Any, arrays: list[np.ndarray], dtype: type) -> list[np.ndarray
 
 def check(call: Any, sizes: tuple[tuple[int, ...], ...], special: bool) -> None:
     arrays = arrays_of(sizes, special)
-    found, meant = results(call, arrays, np.float32), results(call, arrays, np.float64)
+    calls: list[Any] = []
+    run = Program.list_for
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Program, "list_for", lambda self, sizes: calls.append(sizes) or run(self, sizes))
+        found, meant = results(call, arrays, np.float32), results(call, arrays, np.float64)
+    assert calls or special, "no kernel was used for sizes that are new"
     with config.patch(eager_kernels="off"):
         by_formula = results(call, arrays, np.float32)
-    assert any(not np.array_equal(a, b) for a, b in zip(found, by_formula)) or special, "no kernel was used"
     for value, exact, formula in zip(found, meant, by_formula):
         largest = np.abs(exact[np.isfinite(exact)]).max(initial=1e-30)
         np.testing.assert_array_equal(np.isnan(value), np.isnan(formula))
@@ -122,6 +135,20 @@ def test_what_does_not_fit_is_computed_by_the_formula(few: library.Library, name
     found = UNFIT[name](x)
     with config.patch(eager_kernels="off"):
         assert torch.equal(found, UNFIT[name](x))
+
+
+@pytest.mark.slow
+def test_rms_norm_has_a_kernel_where_nothing_is_recorded(all_programs: library.Library) -> None:
+    arrays = arrays_of(((60, 8, 16), (8, 16)))
+    x, w = (torch.tensor(array) for array in arrays)
+    exact = F.rms_norm(x.double(), (8, 16), w.double())
+    for eps in (None, 0.5):
+        exact = F.rms_norm(x.double(), (8, 16), w.double(), 2.0**-23 if eps is None else eps)
+        assert torch.allclose(F.rms_norm(x, (8, 16), w, eps).double(), exact, atol=1e-6)
+    with config.patch(eager_kernels="off"):
+        by_ops = F.rms_norm(x, (8, 16), w)
+    assert not torch.equal(F.rms_norm(x, (8, 16), w), by_ops)
+    assert torch.equal(F.rms_norm(x.requires_grad_(), (8, 16), w), by_ops)
 
 
 def test_the_number_of_threads_changes_no_bit(few: library.Library) -> None:

@@ -2,8 +2,8 @@
 
     python -m minitorch_compile.inductor.library_writer.write_library
 
-`make setup` runs it, and so does, in the background, the first process that would have used a library. Kernels that
-are on disk are not compiled again.
+`make lab` starts it in the background, and so does the first process that would have used a library. Kernels that are
+on disk are not compiled again.
 """
 
 from __future__ import annotations
