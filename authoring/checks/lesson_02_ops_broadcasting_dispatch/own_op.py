@@ -9,6 +9,7 @@ import numpy as np
 
 from minitorch_compile.course.checking.exercise import WrongAnswer, outcome
 from minitorch_compile.course.checking.step import Step
+from minitorch_compile.course.far.there import there
 
 from .mini_results import float32s, judge, judge_fake, judge_tensor
 
@@ -48,6 +49,14 @@ def halves(mini: Any) -> Any:
             return x.sizes, np.dtype(np.float32)
 
     return Halves("halves", kernel)
+
+
+@there
+def without_warning(op: Any, *args: Any) -> Any:
+    """A warning is an error, where the op computes."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return op(*args)
 
 
 def watched(mini: Any, names: list[str], act: Any, deeper: bool = True) -> tuple[list[str], Any]:
@@ -101,10 +110,8 @@ def _(mini: Any) -> None:
 @OWN_OP.case("1 / 0 is inf, and no warning", points=1, section=KERNEL)
 def _(mini: Any) -> None:
     op, x = halves(mini), mini.tensor.tensor([1])
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        why = "NumPy warns, PyTorch doesn't: run the kernel under np.errstate(all='ignore')."
-        judge("halves([1], 0)", lambda: op(x, 0), float32s([np.inf]), why)
+    why = "NumPy warns, PyTorch doesn't: run the kernel under np.errstate(all='ignore')."
+    judge("halves([1], 0)", lambda: without_warning(op, x, 0), float32s([np.inf]), why)
 
 
 @OWN_OP.case("layers see a call from the top down", points=2, section=SECTION)

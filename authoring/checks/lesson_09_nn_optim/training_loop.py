@@ -9,6 +9,7 @@ import minitorch_compile as torch
 import minitorch_compile.nn.functional as F
 from minitorch_compile import nn
 from minitorch_compile.course.checking.exercise import Exercise, WrongAnswer, outcome
+from minitorch_compile.course.far.there import there
 
 LOOP = Exercise(
     "09.1",
@@ -55,18 +56,26 @@ class Spy(torch.optim.SGD):
         self.seen.append(None if self.watched.grad is None else self.watched.grad.flatten().tolist())
 
 
-def watch(answer: Callable[..., Any], epochs: int) -> tuple[Probe, Spy]:
+@there
+def watched(answer: Callable[..., Any], epochs: int) -> tuple[Any, list[Any], list[Any]]:
     """The learner's loop, run on a model and an optimizer that write down what they see."""
     model = Probe()
     spy = Spy(model)
-    scores = outcome(answer, (model, spy, BATCHES, TEST, epochs))
+    scores = answer(model, spy, BATCHES, TEST, epochs)
+    return scores, spy.seen, model.calls
+
+
+def watch(answer: Callable[..., Any], epochs: int) -> tuple[list[Any], list[Any]]:
+    """What the model and the optimizer have written down: each call, and the gradient at each step."""
+    found = outcome(watched, (answer, epochs))
+    scores, seen, calls = found if isinstance(found, tuple) else (found, [], [])
     if not isinstance(scores, list) or len(scores) != epochs:
         raise WrongAnswer(f"fit(..., epochs={epochs}): expected a list of {epochs} scores, got {scores!r}")
     steps = epochs * len(BATCHES)
-    if len(spy.seen) != steps:
+    if len(seen) != steps:
         why = "One step a batch: no more, no fewer."
-        raise WrongAnswer(f"{epochs} epochs of 3 batches: expected {steps} steps, got {len(spy.seen)}", why)
-    return model, spy
+        raise WrongAnswer(f"{epochs} epochs of 3 batches: expected {steps} steps, got {len(seen)}", why)
+    return calls, seen
 
 
 def gradients() -> list[list[float]]:
@@ -81,20 +90,20 @@ def equal(a: list[float], b: list[float]) -> bool:
 
 @LOOP.case("each step sees the gradient of its own batch", points=2, section=SECTION)
 def _(answer: Callable[..., Any]) -> None:
-    _, spy = watch(answer, epochs=2)
+    _, seen = watch(answer, epochs=2)
     expected = gradients() * 2
-    right = [seen is not None and equal(seen, wanted) for seen, wanted in zip(spy.seen, expected, strict=True)]
+    right = [each is not None and equal(each, wanted) for each, wanted in zip(seen, expected, strict=True)]
     if all(right):
         return
     at = right.index(False)
-    if all(seen is None or not any(seen) for seen in spy.seen):
+    if all(each is None or not any(each) for each in seen):
         why = "You clear the gradients between backward() and step(): the optimizer sees nothing. Clear them before."
     elif right[len(BATCHES)]:
         why = "You clear the gradients once an epoch. Each backward() adds, so they must be cleared for each batch."
     else:
         why = "backward() adds to .grad, so this step follows the sum of all batches so far. Clear the gradients first."
     raise WrongAnswer(
-        f"step {at + 1}: the gradient of its batch is {short(expected[at])}, the optimizer saw {short(spy.seen[at])}",
+        f"step {at + 1}: the gradient of its batch is {short(expected[at])}, the optimizer saw {short(seen[at])}",
         why,
     )
 
@@ -105,8 +114,8 @@ def short(numbers: list[float] | None) -> str:
 
 @LOOP.case("each forward pass runs in its mode", points=2, section=MODES)
 def _(answer: Callable[..., Any]) -> None:
-    model, _ = watch(answer, epochs=2)
-    for number, (images, training, recorded) in enumerate(model.calls):
+    calls, _ = watch(answer, epochs=2)
+    for number, (images, training, recorded) in enumerate(calls):
         epoch, is_test = number // (len(BATCHES) + 1) + 1, images == len(TEST[0])
         what = f"epoch {epoch}, a {'test' if is_test else 'batch'} of {images}"
         if is_test and training:

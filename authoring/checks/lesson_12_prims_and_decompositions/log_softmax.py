@@ -7,6 +7,7 @@ from typing import Any
 
 import minitorch_compile as torch
 from minitorch_compile.course.checking.exercise import Exercise, WrongAnswer, outcome
+from minitorch_compile.course.far.there import there
 from minitorch_compile.course.splicing.splice import splice
 from minitorch_compile.tensor import Tensor
 
@@ -78,6 +79,15 @@ def _(answer: Callable[..., Any]) -> None:
     judge(answer, rows([0.0, 1000.0], [1.0, 1001.0]), 0, why)
 
 
+@there
+def in_the_package(answer: Callable[..., Any], x: Tensor) -> Tensor:
+    """The sum of each row's probabilities, where the answer is the package's rule."""
+    with splice("prims.log_softmax", answer):
+        compiled = torch.compile(lambda x: x.log_softmax(1).exp().sum(1), backend="aot_eager_decomp_partition")
+        total: Tensor = compiled(x)
+    return total
+
+
 @LOG_SOFTMAX.case("another dtype asked for, in the running package", points=1, section="The package's decomposer")
 def _(answer: Callable[..., Any]) -> None:
     x = rows([0.0, 1.0], [2.0, 5.0])
@@ -88,8 +98,6 @@ def _(answer: Callable[..., Any]) -> None:
         )
     if not torch.allclose(got, x.double().log_softmax(1), rtol=1e-12):
         raise WrongAnswer("log_softmax(x, 1, torch.float64): not correct to 12 digits", "Convert x first, not last.")
-    with splice("prims.log_softmax", answer):
-        compiled = torch.compile(lambda x: x.log_softmax(1).exp().sum(1), backend="aot_eager_decomp_partition")
-        total = compiled(x)
+    total = in_the_package(answer, x)
     if not torch.allclose(total, torch.ones(2)):
         raise WrongAnswer(f"in the package, the probabilities of a row add up to {total}", "They should add up to 1.")

@@ -75,7 +75,8 @@ def fused(mini: Any, program: Any, sizes: list[tuple[int, ...]], expected: str, 
     try:
         outputs = run_groups(mini, lowering, groups, *arrays)
     except KeyError as missing:
-        raise WrongAnswer(f"{said}, fused as {got}: {missing.args[0].name} is read before it is made", why) from None
+        name = getattr(missing.args[0], "name", "a buffer")
+        raise WrongAnswer(f"{said}, fused as {got}: {name} is read before it is made", why) from None
     for a, b in zip(outputs, wanted, strict=True):
         if not np.allclose(a.reshape(b.sizes), b.numpy(), rtol=1e-4):
             raise WrongAnswer(f"{said}, fused as {got}: expected {b.tolist()}, got {a.reshape(b.sizes).tolist()}", why)
