@@ -5,22 +5,22 @@ from __future__ import annotations
 import numpy as np
 from numba import cuda
 
+from minitorch_compile.inductor.codegen.cuda.single_instructions import wide_product
 from minitorch_compile.tensor.random.philox import MULTIPLIERS, ROUNDS, WEYL
 
 HALF, ZERO = np.uint64(32), np.uint32(0)
-MULTIPLIER_0, MULTIPLIER_1 = MULTIPLIERS
+MULTIPLIER_0, MULTIPLIER_1 = (np.uint32(word) for word in MULTIPLIERS)
 WEYL_0, WEYL_1 = (np.uint32(word) for word in WEYL)
 
 
 @cuda.jit(device=True)
 def philox_words(seed, counter):
-    """The first two 32-bit words for a counter. Words stay 32 bits wide from round to round: so a product of two is one
-    instruction."""
+    """The first two 32-bit words for a counter. Words stay 32 bits wide from round to round."""
     key0, key1 = np.uint32(seed), np.uint32(np.uint64(seed) >> HALF)
     x0, x1 = np.uint32(counter), np.uint32(np.uint64(counter) >> HALF)
     x2, x3 = ZERO, ZERO
     for _ in range(ROUNDS):
-        product0, product1 = MULTIPLIER_0 * np.uint64(x0), MULTIPLIER_1 * np.uint64(x2)
+        product0, product1 = wide_product(MULTIPLIER_0, x0), wide_product(MULTIPLIER_1, x2)
         x0, x2 = np.uint32(product1 >> HALF) ^ x1 ^ key0, np.uint32(product0 >> HALF) ^ x3 ^ key1
         x1, x3 = np.uint32(product1), np.uint32(product0)
         key0, key1 = np.uint32(key0 + WEYL_0), np.uint32(key1 + WEYL_1)

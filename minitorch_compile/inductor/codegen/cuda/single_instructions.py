@@ -5,11 +5,12 @@
     floor(x), ceil(x), trunc(x), round_half_even(x)           cvt.rmi.f32.f32 and its like
     near_exp(x)        within 2**-22 + |x| * 2**-24 of it     ex2.approx.ftz.f32
     near_reciprocal(x) within 2**-23 of it                    rcp.approx.ftz.f32
+    wide_product(x, y) of two uint32, as a uint64             mul.wide.u32
 
 The `near` ones are for what is rounded to a float of two bytes: their errors, as shares of the result, are those of
 NVIDIA's manual of PTX, a thousandth of what the rounding does. What is below 2**-126 is 0.
 
-All GPUs have those of the last three lines, the others those of compute capability 8.0 and more; LLVM asks which one it
+All GPUs have those of the last four lines, the others those of compute capability 8.0 and more; LLVM asks which one it
 compiles for (`__nvvm_reflect`), and drops the other way. The simulator has twins of all (`cuda_simulator/vectors.py`).
 
 >>> from minitorch_compile.cuda_simulator import cuda as simulated, simulate
@@ -141,6 +142,20 @@ def near(name: str, instruction: str, factor: float) -> Any:
 
 near_exp = near("near_exp", "ex2.approx.ftz.f32", float(np.float32(1 / math.log(2))))
 near_reciprocal = near("near_reciprocal", "rcp.approx.ftz.f32", 1.0)
+
+
+@intrinsic  # type: ignore[untyped-decorator, unused-ignore]
+def wide_product(typing: Any, x: Any, y: Any) -> Any:
+    """All 64 bits. Of a product of numbers that were made longer before, NVIDIA's assembler makes two instructions."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        text = ir.InlineAsm(ir.FunctionType(ir.IntType(64), [WORD] * 2), "mul.wide.u32 $0, $1, $2;", "=l,r,r")
+        return builder.call(text, arguments)
+
+    return types.uint64(types.uint32, types.uint32), generate
+
+
+wide_product.simulated_as = "single_instructions.wide_product"
 
 
 @intrinsic  # type: ignore[untyped-decorator, unused-ignore]
