@@ -25,3 +25,14 @@ def test_the_same_rounds(loop: str, limits: tuple[int, int, int]) -> None:
         exec(text, dict(zip("abs", limits)) | {"seen": seen})
         rounds.append(seen)
     assert rounds[0] == rounds[1]
+
+
+def test_long_bodies_are_written_round_by_round() -> None:
+    body = "".join(f"  seen.append(step * {n} + k)\n" for n in range(10))
+    text = f"for step in range(3):\n for k in range(4):\n{body}"
+    short = "for step in range(3):\n seen.append(step)"
+    assert "for step" not in by_adding(text) and "for step" in by_adding(short)
+    rounds: list[list[int]] = [[], []]
+    for seen, written in zip(rounds, (text, by_adding(text))):
+        exec(written, {"seen": seen})
+    assert rounds[0] == rounds[1]

@@ -32,6 +32,7 @@ SOURCES = (
     "inductor/codegen/cuda/*.py",
     "inductor/device_calls/numba_launcher.py",
     "inductor/device_calls/ptx_worker.py",
+    "inductor/device_calls/strided_loops.py",
     "inductor/kernels/portable_functions.py",
     "tensor/random/philox.py",
 )

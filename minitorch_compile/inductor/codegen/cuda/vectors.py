@@ -50,10 +50,16 @@ def elements_of(builder: Any, bits: Any, element: Any, each: int) -> list[Any]:
         vector = builder.bitcast(bits, ir.VectorType(element, each))
         return [builder.extract_element(vector, ir.Constant(WORD, k)) for k in range(each)]
     # Word by word: as a vector of small numbers, LLVM would fetch them by several accesses.
-    is_one = isinstance(bits.type, ir.IntType)
-    words = [bits] if is_one else [builder.extract_element(bits, ir.Constant(WORD, n)) for n in range(bits.type.count)]
+    words = words_of(builder, bits)
     shifted = [builder.lshr(w, ir.Constant(w.type, at)) for w in words for at in range(0, w.type.width, width)]
     return [builder.trunc(part, element) if part.type != element else part for part in shifted]
+
+
+def words_of(builder: Any, bits: Any) -> list[Any]:
+    """The words in what an access moved; less than one as it is."""
+    if isinstance(bits.type, ir.IntType):
+        return [bits]
+    return [builder.extract_element(bits, ir.Constant(WORD, n)) for n in range(bits.type.count)]
 
 
 def access_of(builder: Any, elements: list[Any], moved: Any) -> Any:
@@ -110,6 +116,9 @@ def loading(count: int) -> Any:
             to = pointer_to(context, builder, signature.args[0], kept, first)
             at = pointer_to(context, builder, signature.args[2], source, start)
             each = _bytes_of(signature.args[2], context)
+            if each < 4 and each * count % 4 == 0:
+                _fetch_words(builder, at, to, each, count, is_aligned)
+                return context.get_dummy_value()
             with builder.if_else(is_aligned) as (whole, one_by_one):
                 with whole:
                     _fetch_whole(builder, at, to, each, count)
@@ -158,6 +167,32 @@ def _fetch_whole(builder: Any, source: Any, target: Any, bytes_each: int, count:
         bits.align = _width(moved)
         for k, one in enumerate(elements_of(builder, bits, source.type.pointee, each)):
             builder.store(one, _at(builder, target, piece * each + k))
+
+
+def _fetch_words(builder: Any, source: Any, target: Any, bytes_each: int, count: int, is_aligned: Any) -> None:
+    """Small elements, either way as whole words, of which each is taken where it is used: so a register has several."""
+    accesses, moved = pieces_of(bytes_each, count)
+    per_word, element = 4 // bytes_each, source.type.pointee
+    with builder.if_else(is_aligned) as (whole, one_by_one):
+        with whole:
+            words = []
+            for piece in range(accesses):
+                at = _at(builder, source, piece * (count // accesses))
+                bits = builder.load(builder.bitcast(at, moved.as_pointer()))
+                bits.align = _width(moved)
+                words += words_of(builder, bits)
+            from_whole = builder.block
+        with one_by_one:
+            found = [builder.load(_at(builder, source, k)) for k in range(count)]
+            made = [access_of(builder, found[k : k + per_word], WORD) for k in range(0, count, per_word)]
+            from_parts = builder.block
+    joined = [builder.phi(WORD) for _ in words]
+    for word, one, other in zip(joined, words, made):
+        word.add_incoming(one, from_whole)
+        word.add_incoming(other, from_parts)
+    for n, word in enumerate(joined):
+        for k, value in enumerate(elements_of(builder, word, element, per_word)):
+            builder.store(value, _at(builder, target, n * per_word + k))
 
 
 def _write_whole(builder: Any, source: Any, target: Any, bytes_each: int, count: int) -> None:
