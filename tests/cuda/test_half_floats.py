@@ -52,6 +52,17 @@ def test_results_are_computed_in_float32_and_rounded_once(dtype: Any, gpus: Runt
 
 
 @HALF
+def test_functions_are_as_near_as_their_rounding(dtype: Any) -> None:
+    x = torch.cat([torch.linspace(-9, 9, 700), torch.logspace(-6, 0, 100), torch.tensor([0.0, float("inf")])]).to(dtype)
+    unit = 2.0 ** (-8 if dtype is torch.bfloat16 else -11)
+    for operation in (torch.erf, torch.tanh):
+        wide, found = operation(x.double()), operation(x.cuda()).cpu().double()
+        smallest = 2.0**-24 if dtype is torch.float16 else 0.0
+        assert bool(((found - wide).abs() <= unit * wide.abs() + smallest).all())
+    assert bool(torch.erf(torch.tensor(float("nan"), dtype=dtype).cuda()).isnan())
+
+
+@HALF
 def test_gradients_have_two_bytes(dtype: Any) -> None:
     gradients = []
     for where in ("cpu", "cuda"):

@@ -11,8 +11,15 @@ import pytest
 import minitorch_compile as torch
 from minitorch_compile.inductor.codegen.cuda.kernels import CudaKernelWriter
 from minitorch_compile.inductor.codegen.cuda.strategies import choose
-from minitorch_compile.inductor.device_calls import lifted_kernel, warm_up
+from minitorch_compile.inductor.device_calls import (
+    columns_beside_rows,
+    device_graph,
+    lifted_kernel,
+    split_for_device,
+    warm_up,
+)
 from minitorch_compile.inductor.device_calls.one_op_graph import schedule_of
+from minitorch_compile.inductor.schedule.schedule import Schedule
 from minitorch_compile.tensor import empty_fake, ops
 
 
@@ -96,6 +103,42 @@ def test_columns_are_one_thread_s_or_a_block_s(
     same(lambda x: x.to(torch.bfloat16).sum(-2), x, 1e-2)
     if sizes[0]:
         same(lambda x: x.var(0) + x.amax(0), x, 1e-4)
+
+
+@pytest.mark.parametrize("sizes", [(200, 5), (192, 300)])
+def test_lines_are_shared_out_in_turns_or_in_pieces(sizes: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(split_for_device, "MANY", 0)
+    x = torch.randn(*sizes)
+    assert len(reasons(ops.sum, empty_fake(sizes), (0,))) == 2
+    same(lambda x: x.sum(0), x)
+    same(lambda x: x.amax(0), x)
+
+
+@pytest.mark.parametrize(("norm", "dtype"), [("layer_norm", torch.float32), ("rms_norm", torch.bfloat16)])
+def test_columns_are_summed_beside_rows(norm: str, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(split_for_device, "MANY", 0)
+    monkeypatch.setattr(columns_beside_rows, "FEWEST_PIECES", 2)
+    fused = []
+
+    def beside(schedule: Schedule, threads: int) -> Schedule:
+        found = columns_beside_rows.with_columns_beside_rows(schedule, threads)
+        fused.append(len(schedule.steps) - len(found.steps))
+        return found
+
+    monkeypatch.setattr(device_graph, "with_columns_beside_rows", beside)
+    width = 264  # of whole vectors, of which the last ones are some threads' only
+    normed = lambda x, w: getattr(torch.nn.functional, norm)(x, (width,), w)
+    x, weight, grad = (torch.randn(*sizes).to(dtype) for sizes in ((32, width), (width,), (32, width)))
+    results = []
+    for place, wide in (("cuda", dtype), ("cpu", torch.float64)):
+        leaves = [t.to(wide).to(place).requires_grad_() for t in (x, weight)]
+        function = torch.compile(normed) if place == "cuda" else normed
+        function(*leaves).backward(grad.to(wide).to(place))
+        results.append([t.grad.cpu().to(torch.float64).numpy() for t in leaves])
+    assert fused == [0, 1]
+    tolerance = 1e-5 if dtype is torch.float32 else 2.0**-6
+    for found, expected in zip(*results):
+        np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance)
 
 
 @pytest.mark.parametrize("sizes", SIZES)

@@ -27,6 +27,7 @@ from minitorch_compile.aot.call_compiler import OVERWRITABLE
 from minitorch_compile.fx import GraphModule
 from minitorch_compile.fx.arguments import map_arg
 from minitorch_compile.fx.node import Node
+from minitorch_compile.inductor.device_calls.columns_beside_rows import with_columns_beside_rows
 from minitorch_compile.inductor.device_calls.device_call import DeviceCall
 from minitorch_compile.inductor.device_calls.device_kernels import DeviceKernels, key_of
 from minitorch_compile.inductor.device_calls.extern_launches import Resources
@@ -92,9 +93,9 @@ class DeviceGraphs(Target):
             return DeviceCall(planned, resources, kernels.kernel, kernels.runtime, self.index).results_of
 
         timer = EpilogueTimer(kernels.runtime, self.index, options, make)
-        scheduled = device_schedule(
-            split_for_device(merging(kernels.libraries, options.max_autotune)(loops)), options, kernels.libraries, timer
-        )
+        split = split_for_device(merging(kernels.libraries, options.max_autotune)(loops))
+        scheduled = device_schedule(split, options, kernels.libraries, timer)
+        scheduled = with_columns_beside_rows(scheduled, kernels.launcher.threads)
         return GraphCall(DeviceCall(scheduled, resources, kernels.kernel, kernels.runtime, self.index), self.where)
 
     def recorded(self, call: GraphCall, graph: GraphModule) -> RecordedGraph:

@@ -22,9 +22,10 @@ What is reduced along several dimensions, as images whose channels lie side by s
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import replace
 
-from minitorch_compile.inductor.ir.buffer import Position
+from minitorch_compile.inductor.ir.buffer import Buffer, Position
 from minitorch_compile.inductor.ir.dependencies import accesses_of
 from minitorch_compile.inductor.ir.handler import Handler
 from minitorch_compile.inductor.ir.index import unflatten
@@ -34,6 +35,8 @@ from minitorch_compile.tensor.memory.strides import numel
 
 ENOUGH_ROWS, ENOUGH_COLUMNS = 1 << 9, 1 << 17  # for which a reduction stays in one step
 ROWS, THREADS = 1 << 12, 1 << 17  # what the first of two steps leaves, about; of columns, so many threads have them
+BESIDE = 1 << 9  # pieces where rows are gone along, too: a block each (`columns_beside_rows.py`)
+SHORT_LINE = 1 << 8  # elements: neighbours take turns at shorter ones, so that what they read at a time lies together
 LONG_ROW = 1 << 17  # elements; a shorter one stays whole, as what is fused with it then does
 SHORTEST_ROW, SHORTEST_COLUMN = 1 << 12, 1 << 4  # elements of each piece
 WIDEST = 16  # bytes of an access
@@ -42,11 +45,18 @@ MOST_AT_ONCE, AGAIN = 1 << 11, 1 << 6  # pieces that a block's threads share out
 
 def split_for_device(graph: LoopGraph) -> LoopGraph:
     """The same graph, with reductions to few numbers in two steps."""
-    return replace(graph, operations=[part for operation in graph.operations for part in split(operation)])
+    along = {
+        access.buffer
+        for operation in graph.operations
+        if type(operation) is Loop and operation.reduced and not goes_down(operation)
+        for access in accesses_of(operation).reads
+    }
+    return replace(graph, operations=[part for operation in graph.operations for part in split(operation, along)])
 
 
-def split(operation: Operation) -> list[Operation]:
-    """An operation in two steps; as it is if that needs no splitting, or can't be split."""
+def split(operation: Operation, along: Set[Buffer] = frozenset()) -> list[Operation]:
+    """An operation in two steps; as it is if that needs no splitting, or can't be split. `along`: what is read by
+    reductions of rows."""
     if type(operation) is not Loop or operation.kind not in KINDS or operation.buffer.dtype not in DTYPES:
         return [operation]
     left, points = numel(operation.buffer.sizes), numel(operation.sizes)
@@ -54,10 +64,9 @@ def split(operation: Operation) -> list[Operation]:
     operation = with_lines(operation) if down else operation
     if points < MANY or left >= (ENOUGH_COLUMNS if down else ENOUGH_ROWS) or (not down and points < left * LONG_ROW):
         return [operation]
-    pieces = min(
-        (THREADS * columns_of_thread(operation) if down else ROWS) // left,
-        points // left // (SHORTEST_COLUMN if down else SHORTEST_ROW),
-    )
+    is_beside = down and left >= SHORT_LINE and any(a.buffer in along for a in accesses_of(operation).reads)
+    pieces = BESIDE if is_beside else (THREADS * columns_of_thread(operation) if down else ROWS) // left
+    pieces = min(pieces, points // left // (SHORTEST_COLUMN if down else SHORTEST_ROW))
     dim = max(operation.reduced, key=lambda d: operation.sizes[d])
     if pieces < 2:
         return [operation]
@@ -86,7 +95,8 @@ def columns_of_thread(loop: Loop) -> int:
 def in_steps(loop: Loop, dim: int, pieces: int, down: bool) -> list[Operation]:
     """The loop in two steps, of which the first leaves about so many pieces along a dimension; if these are many, the
     second in two steps again."""
-    cut = with_rows(loop, dim, min(pieces, loop.sizes[dim]), 2)
+    short = down and numel(loop.buffer.sizes) < SHORT_LINE
+    cut = with_rows(loop, dim, min(pieces, loop.sizes[dim]), 2, in_turns=short)
     if cut is None:
         return [loop]
     first, second = in_two_steps(cut, dim)

@@ -72,7 +72,7 @@ class CudaKernelWriter(EmitHandler):
     def __init__(self, group: Group, internal: frozenset[Buffer], threads: int = THREADS) -> None:
         self.group, self.threads = group, threads
         self.stages = group.stages(scans_are_loops=False)
-        self.later = self.read_by_later_loops()
+        self.later = read_by_later_loops(group, self.stages)
         self.order = choose_order(group, 1 if goes_down_once(group, self.later) else SHORTEST_COLUMNS)
         self.strategy = self.choose(internal)
         in_memory = self.later if self.strategy.keeps_in_memory else set()
@@ -86,21 +86,12 @@ class CudaKernelWriter(EmitHandler):
         self.lanes: Lanes | None = None
         self.arrays = 0  # of registers
         self.is_rounded = all(buffer.dtype in HALF for buffer in group.outputs if buffer not in self.internal)
+        self.exact: dict[str, dtype] = {}  # which float32 came from a truth value or a float of two bytes
+        self.rounded: dict[str, Value] = {}  # what of these was made narrow again, and is as it was
         self.tiles: dict[tuple[Buffer, Index], str] = {}  # what is read from arrays in shared memory
 
     def choose(self, internal: frozenset[Buffer]) -> Strategy:
         return choose_strategy(self.group, self.order, internal, self.later, self.threads)
-
-    def read_by_later_loops(self) -> set[Buffer]:
-        """What a loop over a row's elements computes and a later loop reads."""
-        stage_of = dict(zip((member.loop.buffer for member in self.group.members), self.stages))
-        found = set()
-        for member, stage in zip(self.group.members, self.stages):
-            for access in member.reads:
-                writer = self.group.writer(access.buffer)
-                if writer and writer.inner and not writer.loop.is_reduction and stage > stage_of[access.buffer]:
-                    found.add(access.buffer)
-        return found
 
     def write(self) -> KernelSource:
         extent = self.strategy.write(self)
@@ -192,9 +183,32 @@ class CudaKernelWriter(EmitHandler):
             line = f"    {line}"
         self.block.store(line, buffer)
 
+    # ------------------------------------------------------------------------------------------ arithmetic
+
+    def convert(self, value: Value, dtype: dtype) -> Value:
+        """As usual, but what a float of two bytes holds exactly isn't rounded to one and made wide again."""
+        if value.name in self.rounded and dtype is float32:
+            return self.rounded[value.name]
+        if value.dtype is bool_ and dtype in HALF:
+            return self.convert(self.convert(value, float32), dtype)
+        result = super().convert(value, dtype)
+        if dtype is float32 and (value.dtype in HALF or value.dtype is bool_):
+            self.exact[result.name] = value.dtype
+        elif dtype in HALF and self.exact.get(value.name) in (dtype, bool_):
+            self.rounded[result.name] = value
+        return result
+
     def apply(self, prim: str, *operands: Value) -> Value:
+        """As usual, but what is faster on a GPU; and it is noted what is exact."""
+        value = self.applied(prim, *operands)
+        kinds = [self.exact.get(operand.name) for operand in operands]
+        if prim == "mul" and bool_ in kinds and None not in kinds:
+            self.exact[value.name] = next((kind for kind in kinds if kind is not bool_), bool_)  # type: ignore[assignment]
+        return value
+
+    def applied(self, prim: str, *operands: Value) -> Value:
         """A float32 divided by what is the same for many elements is multiplied by its reciprocal, and mended; not that
-        if all results are rounded to two bytes, nor are exp and tanh exact then."""
+        if all results are rounded to two bytes, nor are exp, tanh and erf exact then."""
         if self.is_rounded and prim in NEAR and operands[0].dtype is float32:
             return self.line(f"{NEAR[prim]}({operands[0].name})", float32, operands)
         if prim != "div" or operands[0].dtype is not float32 or not self.is_for_many(operands[1]):
@@ -250,6 +264,27 @@ class CudaKernelWriter(EmitHandler):
             name = self.fresh()
             self.block.add(f"{name} = {together.format(total=self.totals[buffer])}")
         self.store(buffer, member.write.address, Value(name, buffer.dtype, self.block))
+
+    def finish_two(self, members: Sequence[Member], together: str) -> None:
+        """The same for two. `together`: the call that combines what threads found for both."""
+        names = [self.fresh() for _ in members]
+        totals = ", ".join(self.totals[member.loop.buffer] for member in members)
+        self.block.add(f"{', '.join(names)} = {together.format(totals=totals)}")
+        for name, member in zip(names, members):
+            buffer = member.loop.buffer
+            self.store(buffer, member.write.address, Value(name, buffer.dtype, self.block))
+
+
+def read_by_later_loops(group: Group, stages: Sequence[int]) -> set[Buffer]:
+    """What a loop over a row's elements computes and a later loop reads. `stages`: of each member."""
+    stage_of = dict(zip((member.loop.buffer for member in group.members), stages))
+    found = set()
+    for member, stage in zip(group.members, stages):
+        for access in member.reads:
+            writer = group.writer(access.buffer)
+            if writer and writer.inner and not writer.loop.is_reduction and stage > stage_of[access.buffer]:
+                found.add(access.buffer)
+    return found
 
 
 def write_cuda_kernel(group: Group, internal: frozenset[Buffer], threads: int = THREADS) -> KernelSource:

@@ -122,6 +122,28 @@ def reduction_by_warps(combine: Callable[..., Any], of_warp: Any) -> Any:
     return reduce
 
 
+def two_reductions_by_warps(combine: Callable[..., Any], of_warp: Any) -> Any:
+    """The same for two numbers of each thread: they meet together."""
+
+    @cuda.jit(device=True)
+    def reduce(first, second, shared, warps):
+        mine, other = of_warp(first), of_warp(second)
+        lane = cuda.threadIdx.x % 32
+        if lane == 0:
+            shared[cuda.threadIdx.x // 32] = mine
+            shared[warps + cuda.threadIdx.x // 32] = other
+        cuda.syncthreads()
+        result, another = shared[lane % warps], shared[warps + lane % warps]
+        for step in (16, 8, 4, 2, 1):
+            if step < warps:
+                result = combine(result, cuda.shfl_xor_sync(0xFFFFFFFF, result, step))
+                another = combine(another, cuda.shfl_xor_sync(0xFFFFFFFF, another, step))
+        cuda.syncthreads()  # nobody overwrites what others have yet to read
+        return result, another
+
+    return reduce
+
+
 block_sum, block_prod = block_reduction(add), block_reduction(multiply)
 block_amax, block_amin = block_reduction(maximum), block_reduction(minimum)
 column_sum, column_prod = column_reduction(add), column_reduction(multiply)
@@ -131,4 +153,5 @@ warp_amax, warp_amin = warp_reduction(maximum), warp_reduction(minimum)
 part_sum, part_prod = reduction_of_part(add), reduction_of_part(multiply)
 part_amax, part_amin = reduction_of_part(maximum), reduction_of_part(minimum)
 warps_sum, warps_prod = reduction_by_warps(add, warp_sum), reduction_by_warps(multiply, warp_prod)
+two_warps_sum = two_reductions_by_warps(add, warp_sum)
 warps_amax, warps_amin = reduction_by_warps(maximum, warp_amax), reduction_by_warps(minimum, warp_amin)

@@ -3,6 +3,7 @@
 - `points.py`: vectors of 16 bytes, several under way.
 - `held_rows.py`: rows in the registers of a warp or a block, as `row_shapes.py` says; `long_rows.py`: longer ones, read
   once a pass.
+- `rows_and_columns.py`: the same, with sums down the columns of these rows in further registers.
 - `columns.py`: a thread goes down several columns; `squares.py`: transposes through shared memory.
 - `walk.py`: element by element, whatever has none of these shapes.
 - `lanes.py`: the loop over a vector's elements, which they share.

@@ -9,6 +9,7 @@ from minitorch_compile.inductor.codegen.cuda.strategies.columns import Columns
 from minitorch_compile.inductor.codegen.cuda.strategies.held_rows import HeldRows
 from minitorch_compile.inductor.codegen.cuda.strategies.long_rows import LongRows
 from minitorch_compile.inductor.codegen.cuda.strategies.points import Points
+from minitorch_compile.inductor.codegen.cuda.strategies.rows_and_columns import RowsBesideColumns
 from minitorch_compile.inductor.codegen.cuda.strategies.shared_columns import SharedColumns
 from minitorch_compile.inductor.codegen.cuda.strategies.squares import Squares
 from minitorch_compile.inductor.codegen.cuda.strategies.walk import Walk
@@ -16,6 +17,7 @@ from minitorch_compile.inductor.codegen.shared.kernel_source import BlockShape
 from minitorch_compile.inductor.ir.buffer import Buffer
 from minitorch_compile.inductor.ir.iteration import count
 from minitorch_compile.inductor.schedule.group import Group
+from minitorch_compile.inductor.schedule.rows_and_columns import RowsAndColumns
 from minitorch_compile.inductor.schedule.strategy import LoopOrder
 
 if TYPE_CHECKING:
@@ -46,6 +48,10 @@ def choose_strategy(
     group: Group, order: LoopOrder, internal: Iterable[Buffer], later: Set[Buffer], threads: int
 ) -> Strategy:
     """The strategy of a group. `later`: what a loop computes and a later one reads."""
+    if isinstance(group, RowsAndColumns):
+        found = RowsBesideColumns.beside(group, internal, later, threads)
+        assert found is not None, "groups are put beside each other where there is a strategy for it"
+        return found
     if not group.has_reduction:
         return points_strategy(group, order, internal, threads)
     if group.has_scan:

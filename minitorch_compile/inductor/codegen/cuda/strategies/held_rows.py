@@ -60,6 +60,8 @@ from minitorch_compile.inductor.schedule.strategy import LoopOrder
 if TYPE_CHECKING:
     from minitorch_compile.inductor.codegen.cuda.kernels import CudaKernelWriter
 
+TWO_SUMS = [("sum", "float32")] * 2  # of a row at a time, as a norm's gradient has them: threads meet once for both
+TOGETHER = "reductions.two_warps_sum({totals}, shared_float32, THREADS // 32)"
 HEAD, END = symbol("head", 1 << 31), symbol("end", 1 << 31)
 What = tuple[Buffer, Index]  # an access
 Arrays = dict[What, tuple[str, str]]  # of registers: for this row and for the next
@@ -81,6 +83,7 @@ class HeldRows:
     ahead: tuple[What, ...]
     block: BlockShape
     reason: str
+    down: frozenset[Buffer] = frozenset()  # what is no row's (`rows_and_columns.py`)
     keeps_in_memory = False
 
     @staticmethod
@@ -129,8 +132,8 @@ class HeldRows:
         """Threads of a row, as text."""
         return str(self.part) if self.part else "THREADS"
 
-    def write(self, writer: CudaKernelWriter) -> int:
-        rows = self.order.rows
+    def begin_write(self, writer: CudaKernelWriter) -> Lanes:
+        """The lines above all rows."""
         place = symbol("place" if self.width > 1 else "step", MOST_OF_THREAD)
         lanes = writer.lanes = Lanes(self.axis, self.width, "aligned", place, self.has_ends)
         writer.leader = "thread == 0"
@@ -141,6 +144,10 @@ class HeldRows:
             name = lanes.array(writer, buffer, self.held, "row")
             writer.scratch[buffer] = name, place
             writer.unstored.discard(buffer)
+        return lanes
+
+    def write(self, writer: CudaKernelWriter) -> int:
+        rows, lanes = self.order.rows, self.begin_write(writer)
         own, step = self.deal_out_numbers()
         fetched = self.fetch_first(writer, lanes, own) if self.ahead else {}
         writer.deal_out(rows, own, step)
@@ -250,30 +257,41 @@ class HeldRows:
         writer.run(of_row)
         if not inner:
             return
-        for member in inner:
-            if member.loop.is_reduction and self.width > 1:
+        along = [member for member in inner if member.loop.is_reduction and member.loop.buffer not in self.down]
+        for member in along:
+            if self.width > 1:
                 begin_each(writer, lanes, member)
-            elif member.loop.is_reduction:
+            else:
                 writer.begin(member)
         self.fetch(writer, lanes, inner)
+        self.enter_elements(writer, lanes)
+        writer.run(inner)
+        self.leave_elements(writer, lanes)
+        if self.has_ends:
+            self.run_end(writer, lanes, inner)
+        for member in along:
+            if self.width > 1:
+                combine_each(writer, lanes, member)
+        if not self.part and [(m.loop.kind, m.loop.buffer.dtype.name) for m in along] == TWO_SUMS:
+            writer.finish_two(along, TOGETHER)
+            return
+        for member in along:
+            writer.finish(member, combined_by_warp(member, self.part) if self.part else combined_by_block(member))
+
+    def enter_elements(self, writer: CudaKernelWriter, lanes: Lanes) -> None:
+        """Loops over a thread's vectors and the elements of each."""
         self.enter_steps(writer, lanes, inside=True)
         if self.width > 1:
             variables = K.symbols | lanes.place.symbols | self.axis.variable.symbols
             writer.enter(f"for k in range({self.width}):", variables)
             writer.block.add(f"{self.axis.variable}, place = first + k, {self.width} * step + k")
-        writer.run(inner)
+
+    def leave_elements(self, writer: CudaKernelWriter, lanes: Lanes) -> None:
         if self.width > 1:
             writer.leave()
             lanes.flush(writer, writer.within)
         writer.leave()
         writer.within = ""
-        if self.has_ends:
-            self.run_end(writer, lanes, inner)
-        for member in inner:
-            if member.loop.is_reduction and self.width > 1:
-                combine_each(writer, lanes, member)
-            if member.loop.is_reduction:
-                writer.finish(member, combined_by_warp(member, self.part) if self.part else combined_by_block(member))
 
     def run_end(self, writer: CudaKernelWriter, lanes: Lanes, inner: Sequence[Member]) -> None:
         """The same with a thread's end."""
