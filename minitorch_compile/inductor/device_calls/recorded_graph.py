@@ -235,7 +235,8 @@ class RecordedGraph:
         blocks = [RecordedBlock(memory, status) for memory in run.memories]
         run.step = control.steps_begun()
         run.handed = handed_out = list(map(weakref.ref, blocks))
-        run.saved = [handed_out[number] for number in run.kept]
+        if run.kept:
+            run.saved = [handed_out[number] for number in run.kept]
         storages = list(map(DeviceStorage, blocks))
         results = []
         for made in run.made:
