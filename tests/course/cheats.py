@@ -231,3 +231,17 @@ KERNELS = {
     **{name: KERNEL.format(decorator="pass", body=body) for name, body in KERNEL_BODIES.items()},
     **{name: KERNEL.format(decorator=line, body="out[i] = 99") for name, line in KERNEL_DECORATORS.items()},
 }
+
+MEASURED = ("02.1", "05.2", "06.3", "06.4", "07.1", "09.1", "10.2", "12.2", "12.3", "14.2", "14.3", "15.1", "16.3")
+"""Exercises of which something is counted where the answer runs."""
+SECRETS = "('truth', 'expected', 'oracle', 'wanted', 'par', 'PAR', 'exercise')"
+LOOKER = f"""def {{answer}}(*args, **kwargs):
+    import gc, sys
+    frame = sys._getframe()
+    while frame is not None:
+        for name in {SECRETS}:
+            for place in (frame.f_locals, frame.f_globals):
+                if name in place:
+                    return place[name]
+        frame = frame.f_back
+    return next((each for each in gc.get_objects() if type(each).__name__ in ("Exercise", "Case", "WrongAnswer")), 0)"""

@@ -99,6 +99,17 @@ def test_a_kernel_is_read_and_not_run(name):
     assert result.points == 0 and "check itself failed" not in str(result), str(result)
 
 
+@pytest.mark.parametrize("number", cheats.MEASURED)
+def test_where_it_is_measured_there_is_nothing_to_find(number):
+    exercise = find_exercise(number)
+    for cells in (
+        [cheats.LOOKER.format(answer=exercise.answer)],
+        [cheats.EQUALS["equal to everything, object, says it is type"], f"{exercise.answer} = Equal()"],
+    ):
+        result = judge(exercise, cells)
+        assert result.points == 0 and "check itself failed" not in str(result), str(result)
+
+
 def test_there_are_ninety_and_more():
     kinds = (cheats.ATTACKS, cheats.LOOKING, cheats.DESCRIPTORS, cheats.RAISES, cheats.KERNELS)
     assert sum(map(len, kinds)) + 4 * len(cheats.EQUALS) >= 90
