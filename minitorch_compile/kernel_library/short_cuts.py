@@ -41,8 +41,10 @@ def _(grad: Any, out: Any, x: Any, normalized_shape: tuple[int, ...], weight: An
     if weight is None or grad[0] is None or grad[1] is not None or grad[2] is not None:
         return None
     arrays = _dense_if_large(grad[0], x, weight, *out[1:])
+    if arrays is None:
+        return None
     by_input, by_parameters = program("layer_norm_by_input"), program("layer_norm_by_parameters")
-    if arrays is None or by_input is None or by_parameters is None:
+    if by_input is None or by_parameters is None:
         return None
     upper, x, w, mean, rstd = arrays
     sizes = (x.size // w.size, w.size)
@@ -90,9 +92,8 @@ def _(input: Array, weight: Array | None, bias: Array | None, eps: float) -> Any
 def _(grad: Any, out: Any, x: Any, weight: Any, bias: Any, eps: float) -> Any:
     if weight is None or bias is None or grad[0] is None or grad[1] is not None or grad[2] is not None:
         return None
-    sizes = _as_images(x.sizes)
-    found = program("batch_norm_backward") if sizes[2] >= SHORTEST_AREA else None
-    arrays = _dense_if_large(grad[0], x, weight, *out[1:])
+    sizes, arrays = _as_images(x.sizes), _dense_if_large(grad[0], x, weight, *out[1:])
+    found = program("batch_norm_backward") if arrays is not None and sizes[2] >= SHORTEST_AREA else None
     if found is None or arrays is None:
         return None
     shapes = (arrays[1].shape, arrays[2].shape, arrays[2].shape)
@@ -126,11 +127,9 @@ def _along_rows_backward(name: str) -> Callable[..., Any]:
     def run(grad: Any, out: Any, x: Any, dim: int, dtype: Any) -> Any:
         if dim not in (-1, len(out.sizes) - 1) or x.dtype is not out.dtype:
             return None
-        arrays, found = _dense_if_large(grad, out), program(name)
-        if arrays is None or found is None:
-            return None
-        columns = out.sizes[-1]
-        return wrap(found((arrays[0].size // columns, columns), (arrays[0].shape,), arrays)[0])
+        arrays, columns = _dense_if_large(grad, out), out.sizes[-1]
+        found = program(name) if arrays is not None else None
+        return found and wrap(found((arrays[0].size // columns, columns), (arrays[0].shape,), arrays)[0])
 
     return run
 
@@ -152,10 +151,9 @@ def _by_element(name: str) -> Callable[..., Any]:
 
 def _by_element_backward(name: str) -> Callable[..., Any]:
     def run(grad: Any, out: Any, x: Any) -> Any:
-        arrays, found = _dense_if_large(grad, x), program(name)
-        if arrays is None or found is None or arrays[0].shape != arrays[1].shape:
-            return None
-        return wrap(found((arrays[0].size,), (arrays[0].shape,), arrays)[0])
+        arrays = _dense_if_large(grad, x)
+        found = program(name) if arrays is not None and arrays[0].shape == arrays[1].shape else None
+        return found and wrap(found((arrays[0].size,), (arrays[0].shape,), arrays)[0])
 
     return run
 

@@ -151,6 +151,18 @@ def test_rms_norm_has_a_kernel_where_nothing_is_recorded(all_programs: library.L
     assert torch.equal(F.rms_norm(x.requires_grad_(), (8, 16), w), by_ops)
 
 
+@pytest.mark.parametrize("name", ["layer_norm", "batch_norm", "softmax", "log_softmax", "gelu", "silu", "relu"])
+def test_small_calls_do_not_ask_for_a_library(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setattr(replaced, "_library", lambda: pytest.fail("it was asked for"))
+    call, sizes = {**CALLS, **MORE_CALLS}[name]
+    width = 5 if name == "batch_norm" else 9
+    small = [(2, width, 17) if size is sizes[0] else (width,) for size in sizes]
+    if name == "layer_norm":
+        small[0] = (2, width)
+    with config.patch(eager_kernels="on"):
+        results(call, arrays_of(tuple(small)), np.float32)
+
+
 def test_the_number_of_threads_changes_no_bit(few: library.Library) -> None:
     arrays, threads = arrays_of(((400, 700), (700,), (700,))), torch.get_num_threads()
     found = []
