@@ -240,7 +240,7 @@ class AttentionKernel:
                 shown = f"{column} <= limit{eight}"
                 if self.masked:
                     shown = f"({shown} and mask[seen{eight} + {column} * mask_column] != 0)"
-                scores.append(f"s{j}[{n}] if {shown} else minus_infinity")
+                scores.append(f"cuda.selp({shown}, s{j}[{n}], minus_infinity)")
             yield f"s{j} = ({', '.join(scores)})"
 
     def last(self) -> Iterator[str]:

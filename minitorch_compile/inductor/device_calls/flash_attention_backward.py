@@ -319,12 +319,12 @@ class GradientKernel:
             for n in range(4):
                 column, eight = f"int32(place + {8 * j + n % 2})", "8" if n > 1 else ""
                 shown = (
-                    f"({column} >= least{eight} and {column} < end)" if self.of_keys else f"{column} <= limit{eight}"
+                    f"({column} >= least{eight}) & ({column} < end)" if self.of_keys else f"{column} <= limit{eight}"
                 )
                 if self.masked:
                     step = "mask_row" if self.of_keys else "mask_column"
                     shown = f"({shown} and mask[seen{eight} + {column} * {step}] != 0)"
-                scores.append(f"s{j}[{n}] if {shown} else minus_infinity")
+                scores.append(f"cuda.selp({shown}, s{j}[{n}], minus_infinity)")
             yield f"    s{j} = ({', '.join(scores)})"
 
     def weights(self) -> Iterator[str]:
