@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from minitorch_compile.inductor.codegen.cuda.kernels import CudaKernelWriter
 
 MOST_STEPS, VECTORS_UNDER_WAY = 4, 4
-MOST_OPERATIONS = 640  # of a thread in a chunk: of more, LLVM keeps a loop, and what it indexes is no register
+MOST_OPERATIONS = 1280  # of a thread in a chunk: of more, it has enough to do while little is under way
 OPERATIONS_OF_EXPENSIVE = 16  # of exp, say
 
 

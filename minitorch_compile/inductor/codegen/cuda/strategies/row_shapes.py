@@ -6,6 +6,8 @@ H200 was busiest.
 
 >>> shape_of(4096, 4, [4], [4], 0, 256), shape_of(4096, 8, [2], [4], 0, 256), shape_of(16384, 4, [4], [4], 0, 256)
 ((1, 4), (0.5, 4), (4, 4))
+>>> shape_of(16384, 8, [2], [4], 0, 256)
+(1, 8)
 >>> part_of_warp(1024, 4, only_reduces=False), part_of_warp(64, 4, only_reduces=True)
 (32, 4)
 """
@@ -29,6 +31,7 @@ SHORTEST_WITH_ENDS = 256  # elements of a row of odd length: shorter ones would 
 TIMES = (0.5, 1, 2, 4)  # the usual number of threads
 FEWEST_THREADS = 64  # of a block
 ENOUGH_BYTES = 64  # of an array that a thread has under way: of more, a row takes more threads
+ENOUGH_SMALL = 128  # the same of a single array of elements of two bytes, in blocks of the usual threads and more
 MOST_REGISTERS = {0.5: 160, 1: 160, 2: 80, 4: 40}  # for rows, by the multiple of threads, which share them
 
 
@@ -57,7 +60,8 @@ def shape_of(
         under_way = (sum if times < 1 else max)([0, *(held * size for size in inputs)])
         if together >= FEWEST_THREADS or times >= 1:
             fitting.append((times, steps))
-            if under_way <= ENOUGH_BYTES:
+            is_small = times >= 1 and len(inputs) == 1 and inputs[0] <= 2
+            if under_way <= (ENOUGH_SMALL if is_small else ENOUGH_BYTES):
                 break
     return fitting[-1] if fitting else None
 
