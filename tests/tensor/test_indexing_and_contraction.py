@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import minitorch_compile as torch
 from minitorch_compile.nn import functional as F
 from minitorch_compile.tensor import fake_like, from_numpy, ops
+from minitorch_compile.tensor.ops import accumulation
 
 RNG = np.random.default_rng(0)
 
@@ -95,6 +96,17 @@ def test_indices_out_of_range_and_of_wrong_dtype() -> None:
         torch.ones(3, 2)[:, torch.tensor([2])]
     with pytest.raises(IndexError, match="index out of range"):
         ops.embedding(torch.tensor([5]), torch.ones(5, 2))
+
+
+@pytest.mark.parametrize("gathered", [1, 48, 2**18])
+@pytest.mark.parametrize("places", [[], [3], [1, 1, 1, 1, 1], [4, 0, 4, 2, 0, 4, 4, 2, 1]])
+def test_rows_are_added_in_blocks_as_numpy_adds_them_one_by_one(gathered, places, monkeypatch) -> None:
+    monkeypatch.setattr(accumulation, "GATHERED", gathered)
+    index, rows = np.array(places, np.int64), RNG.integers(-9, 9, (len(places), 3))
+    found, wanted = np.ones((5, 3), np.int64), np.ones((5, 3), np.int64)
+    accumulation.add_rows(found, index, rows)
+    np.add.at(wanted, index, rows)
+    np.testing.assert_array_equal(found, wanted)
 
 
 def test_index_put_accumulates_repeated_indices() -> None:

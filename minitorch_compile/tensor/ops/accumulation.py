@@ -10,9 +10,13 @@ NumPy's own tool, `np.add.at`, is quick for single numbers at flat positions and
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from minitorch_compile.tensor.dispatch.op import Array
+
+GATHERED = 2**18  # bytes of rows that are put in order at a time: no second copy of all, and in the processor's cache
 
 
 def add_rows(result: Array, index: Array, rows: Array) -> None:
@@ -26,9 +30,24 @@ def add_rows(result: Array, index: Array, rows: Array) -> None:
     ordered = index[order]
     starts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
     add = np.logical_or if result.dtype == np.bool_ else np.add
-    sums = add.reduceat(rows[order], starts, axis=0)
-    places = ordered[starts]
-    result[places] = add(result[places], sums)
+    for first, last, begin, end in _blocks(starts, index.size, max(1, GATHERED // rows[0].nbytes)):
+        sums = add.reduceat(rows[order[begin:end]], starts[first:last] - begin, axis=0)
+        places = ordered[starts[first:last]]
+        result[places] = add(result[places], sums)
+
+
+def _blocks(starts: Array, count: int, at_a_time: int) -> list[tuple[int, int, int, int]]:
+    """Groups of rows that begin at `starts`, cut into blocks of about so many rows of `count`: the first group and the
+    one after the last, and the same of rows.
+
+    >>> _blocks(np.array([0, 3, 4, 9]), 10, 4)
+    [(0, 2, 0, 4), (2, 3, 4, 9), (3, 4, 9, 10)]
+    """
+    if count <= at_a_time:
+        return [(0, len(starts), 0, count)]
+    groups = [*np.unique(np.searchsorted(starts, np.arange(0, count, at_a_time))).tolist(), len(starts)]
+    bounds = [*starts.tolist(), count]
+    return [(first, last, bounds[first], bounds[last]) for first, last in pairwise(groups) if first < last]
 
 
 def add_elements(result: Array, places: tuple[Array, ...], values: Array) -> None:
