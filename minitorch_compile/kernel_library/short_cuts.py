@@ -128,7 +128,9 @@ def _along_rows_backward(name: str) -> Callable[..., Any]:
         if dim not in (-1, len(out.sizes) - 1) or x.dtype is not out.dtype:
             return None
         arrays, columns = _dense_if_large(grad, out), out.sizes[-1]
-        found = program(name) if arrays is not None else None
+        if arrays is None:
+            return None
+        found = program(name)
         return found and wrap(found((arrays[0].size // columns, columns), (arrays[0].shape,), arrays)[0])
 
     return run
@@ -152,7 +154,9 @@ def _by_element(name: str) -> Callable[..., Any]:
 def _by_element_backward(name: str) -> Callable[..., Any]:
     def run(grad: Any, out: Any, x: Any) -> Any:
         arrays = _dense_if_large(grad, x)
-        found = program(name) if arrays is not None and arrays[0].shape == arrays[1].shape else None
+        if arrays is None or arrays[0].shape != arrays[1].shape:
+            return None
+        found = program(name)
         return found and wrap(found((arrays[0].size,), (arrays[0].shape,), arrays)[0])
 
     return run
