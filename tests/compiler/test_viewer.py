@@ -11,6 +11,7 @@ import pytest
 
 import minitorch_compile as torch
 from minitorch_compile import nn
+from minitorch_compile.compiler.viewer import in_notebook
 from minitorch_compile.compiler.viewer.frames import MOST, frames_of
 from minitorch_compile.compiler.viewer.layout import layouts_of
 from minitorch_compile.compiler.viewer.page import FOLDER, page_of
@@ -164,11 +165,17 @@ def test_save_says_which_suffix_it_wants(tmp_path):
 def test_a_notebook_shows_the_page_in_a_frame_and_words_where_frames_are_taken_out():
     bundle = torch.compiler.inspect(lambda x: x + 1, torch.ones(2))._repr_mimebundle_()
     opening, page, words = re.fullmatch(
-        r'(<iframe [^>]*) srcdoc="([^"]*)">(.*)</iframe>', bundle["text/html"], re.DOTALL
+        r"(<iframe [^>]*) srcdoc='([^']*)'>(.*)</iframe>", bundle["text/html"], re.DOTALL
     ).groups()
     assert 'sandbox="allow-scripts"' in opening and html.unescape(page).startswith("<!doctype html>")
     assert "<p>Inspection(1 graphs, 0 breaks" in words and "captured graph" in words and "(x + 1,)" in words
     assert bundle["text/plain"].startswith("Inspection(1 graphs")
+
+
+def test_a_page_that_is_too_large_for_a_notebook_is_not_put_into_it(monkeypatch):
+    monkeypatch.setattr(in_notebook, "LARGEST", 1000)
+    shown = in_notebook.notebook_html(torch.compiler.inspect(lambda x: x + 1, torch.ones(2)))
+    assert "<iframe" not in shown and "save(&quot;report.html&quot;)" in shown and len(shown) < 1500
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="wants node")

@@ -22,20 +22,26 @@ from minitorch_compile.compiler.viewer.stages import report_of
 if TYPE_CHECKING:
     from minitorch_compile.compiler.inspection import Inspection
 
+LARGEST = 2_500_000  # characters: a server that is not told otherwise drops outputs of more than 3 MB
 STYLE = "width: 100%; height: 640px; border: 1px solid #7d8894"
 
 
 def notebook_html(seen: Inspection) -> str:
-    """An `<iframe>` element that holds the whole page."""
+    """An `<iframe>` element that holds the whole page; words for a page that is too large for a notebook's file."""
     report = report_of(seen)
+    page = page_of(report)
+    if len(page) > LARGEST:
+        advice = f'The page of all stages has {len(page) / 1e6:.0f} MB: `.save("report.html")` writes it to a file'
+        return plain(seen, report, advice)
     title = escape(f"all stages of {report.title}")
-    frame = f'<iframe title="{title}" sandbox="allow-scripts" style="{STYLE}" srcdoc="{escape(page_of(report))}">'
-    return f"{frame}{plain(seen, report)}</iframe>"
+    source = escape(page, quote=False).replace("'", "&#39;")  # quotation marks, of which it is full, stay short
+    frame = f'<iframe title="{title}" sandbox="allow-scripts" style="{STYLE}" srcdoc=\'{source}\'>'
+    return f"{frame}{plain(seen, report, 'Run this cell, or trust the notebook, to look at it')}</iframe>"
 
 
-def plain(seen: Inspection, report: Report) -> str:
+def plain(seen: Inspection, report: Report, advice: str) -> str:
     """What is seen where the frame is not."""
     stages = ", ".join(stage.title for stage in report.stages)
     graphs = "\n".join(view.graph.graph.compact() for view in seen.graphs)
-    said = f"{seen!r}. Run this cell, or trust the notebook, to look at: {stages}."
+    said = f"{seen!r}. {advice}: {stages}."
     return f"<p>{escape(said)}</p><pre>{escape(graphs, quote=False)}</pre>"
