@@ -98,7 +98,7 @@ def run(rows: Sequence[Row], settings: Settings, file: Path) -> list[Measurement
     """Measures, prints and keeps."""
     measured: list[Measurement] = []
     with tempfile.TemporaryDirectory(prefix="peers-seed-") as folder:
-        seed = seeded(settings, rows[0].name, Path(folder))
+        seed = seeded(settings, rows[0].name, Path(settings.folder or folder))
         found = versions_of_both(rows[0].name, settings, seed)
         print("\n".join(f"{part}: " + ", ".join(f"{k} {v}" for k, v in each.items()) for part, each in found.items()))
         print(f"\n{header(settings)}", flush=True)

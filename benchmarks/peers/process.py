@@ -131,4 +131,5 @@ def variables(threads: int, cache: Path, avx2: bool) -> dict[str, str]:
     """The environment in which a library has up to this many threads and this cache folder."""
     counts = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), str(threads))
     caches = {"MTC_CACHE_DIR": str(cache / OURS), "TORCHINDUCTOR_CACHE_DIR": str(cache / THEIRS)}
-    return {**counts, **caches, **(ONLY_AVX2 if avx2 else {})}
+    quiet = {"MTC_EAGER_KERNELS": "on_disk"}  # they are written beforehand, and never while something is timed
+    return {**counts, **caches, **quiet, **(ONLY_AVX2 if avx2 else {})}
