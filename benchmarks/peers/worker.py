@@ -51,7 +51,7 @@ class Server:
         gc.collect()
 
     def prepare(self) -> None:
-        """Lets a library make what it makes once a machine: by compiling something small; ours has eager kernels, too."""
+        """Lets a library make what it makes once a machine: by compiling something small; ours writes eager kernels."""
         self.torch.compile(lambda x: (x * 2).sum())(self.torch.ones(8, requires_grad=True)).backward()
         if self.library != "torch":
             importlib.import_module("minitorch_compile.inductor.library_writer.write_library").write_library()
