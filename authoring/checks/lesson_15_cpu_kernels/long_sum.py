@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from minitorch_compile.course.checking.exercise import Exercise, WrongAnswer
+from minitorch_compile.course.far.there import there
 
 from .vector_code import learners_kernel, optimised
 
@@ -27,15 +29,30 @@ SECTION = "Sums"
 PLACES, ULPS = 64, 8
 
 
-def summed(answer: Any, x: np.ndarray, lo: int, hi: int) -> np.float32:
+Make = Callable[[], np.ndarray]
+"""How the numbers are made: ten million of them are made twice, here and where the answer is, rather than sent."""
+
+
+def up_to(count: int) -> Make:
+    return lambda: np.arange(1, count + 1, dtype=np.float32)
+
+
+def summed(answer: Any, make: Make, lo: int, hi: int) -> np.float32:
+    result: np.float32 = first_of(learners_kernel("total", answer), lo, hi, make)
+    return result
+
+
+@there
+def first_of(kernel: Any, lo: int, hi: int, make: Make) -> np.float32:
     out = np.zeros(PLACES, np.float32)
-    learners_kernel("total", answer)(lo, hi, x, out)
+    kernel(lo, hi, make(), out)
     result: np.float32 = out[0]
     return result
 
 
-def judge(answer: Any, x: np.ndarray, why: str, lo: int = 0) -> None:
-    got, truth = summed(answer, x, lo, len(x)), x[lo:].sum(dtype=np.float64)
+def judge(answer: Any, make: Make, why: str, lo: int = 0) -> None:
+    x = make()
+    got, truth = summed(answer, make, lo, len(x)), x[lo:].sum(dtype=np.float64)
     off = abs(got - truth) / np.spacing(np.abs(np.float32(truth)))
     if got != truth and not off <= ULPS:
         raise WrongAnswer(
@@ -47,21 +64,24 @@ def judge(answer: Any, x: np.ndarray, why: str, lo: int = 0) -> None:
 
 @LONG_SUM.case("three numbers", points=0, section=SECTION)
 def _(answer: Any) -> None:
-    judge(answer, np.array([1, 2, 4], np.float32), "out[0] is the sum of x[lo] up to x[hi - 1]: also of few numbers.")
-    judge(answer, np.array([1, 2, 4], np.float32), "The range begins at lo.", lo=1)
+    judge(
+        answer,
+        lambda: np.array([1, 2, 4], np.float32),
+        "out[0] is the sum of x[lo] up to x[hi - 1]: also of few numbers.",
+    )
+    judge(answer, lambda: np.array([1, 2, 4], np.float32), "The range begins at lo.", lo=1)
 
 
 @LONG_SUM.case("ranges of any length", points=1, section=SECTION)
 def _(answer: Any) -> None:
     why = "The last block may be shorter than the others."
     for count in (127, 128, 129, 1000, 4097):
-        judge(answer, np.arange(1, count + 1, dtype=np.float32), why)
+        judge(answer, up_to(count), why)
 
 
 @LONG_SUM.case("infinity stays infinity", points=1, section="Flags that keep NaN")
 def _(answer: Any) -> None:
-    x = np.array([1.0, np.inf, 2.0, 3.0], np.float32)
-    got = summed(answer, x, 0, 4)
+    got = summed(answer, lambda: np.array([1.0, np.inf, 2.0, 3.0], np.float32), 0, 4)
     if got != np.inf:
         raise WrongAnswer(
             f"the sum of [1, inf, 2, 3]: expected inf, got {got}",
@@ -74,8 +94,8 @@ def _(answer: Any) -> None:
     why = (
         "A total that has grown large rounds each small number that comes. How many additions does a number go through?"
     )
-    judge(answer, np.full(10_000_000, 0.1, np.float32), why)
-    judge(answer, np.random.default_rng(0).random(10_000_000, np.float32), why)
+    judge(answer, lambda: np.full(10_000_000, 0.1, np.float32), why)
+    judge(answer, lambda: np.random.default_rng(0).random(10_000_000, np.float32), why)
 
 
 @LONG_SUM.case("in float32", points=1, section="What stops the compiler")
@@ -85,4 +105,4 @@ def _(answer: Any) -> None:
             "there is a float64 in the machine code",
             "That is accurate, and only half as many fit a register. This exercise does without.",
         )
-    judge(answer, np.full(1_000_000, 0.1, np.float32), "In float32, and still accurate.")
+    judge(answer, lambda: np.full(1_000_000, 0.1, np.float32), "In float32, and still accurate.")

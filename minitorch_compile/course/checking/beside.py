@@ -13,7 +13,6 @@ REASONS: dict[str, tuple[str, ...]] = {
         "06.2",
         "07.2",
         "11.2",
-        "15.2",
         "18.4",
         "18.5",
     ),
@@ -31,7 +30,6 @@ REASONS: dict[str, tuple[str, ...]] = {
         "07.6",
     ),
     "the check compiles the answer into kernels of its own, or has it start threads": (
-        "15.3",
         "15.7",
         "15.9",
     ),
