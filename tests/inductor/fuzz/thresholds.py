@@ -17,7 +17,7 @@ from typing import Any
 from unittest import mock
 
 from minitorch_compile.inductor.codegen.cuda.strategies import held_rows
-from minitorch_compile.inductor.device_calls import lifted_kernel, split_for_device
+from minitorch_compile.inductor.device_calls import columns_beside_rows, lifted_kernel, split_for_device
 
 Change = tuple[Any, str, int]
 
@@ -30,7 +30,8 @@ IN_PIECES: list[Change] = [
     *LARGE,
     *((split_for_device, name, 64) for name in ("MANY", "LONG_ROW", "ROWS", "THREADS")),
     *((split_for_device, name, 4) for name in ("SHORTEST_ROW", "SHORTEST_COLUMN", "AGAIN")),
-    (split_for_device, "MOST_AT_ONCE", 8),
+    *((split_for_device, name, 8) for name in ("MOST_AT_ONCE", "BESIDE", "SHORT_LINE")),
+    (columns_beside_rows, "FEWEST_PIECES", 2),
 ]
 CHANGES: dict[str, list[Change]] = {
     "as they are": [],
