@@ -196,8 +196,8 @@ class RepeatedRow:
         """`is_new`: whether there are other arguments than at the last call."""
         graph = self.graph
         if graph is None or stream != self.stream or self.recording or graph(stream, is_new or self.is_behind):
-            self.one_by_one(stream)  # whose errors have names
             self.is_behind = True
+            self.one_by_one(stream)  # whose errors have names
             if graph is None and not self.is_refused:
                 self.kernels += self.count
                 if self.kernels >= WORTH and not self.recording:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import pytest
 
 import minitorch_compile as torch
 from minitorch_compile.cuda_runtime.driver import StreamHandle
@@ -72,6 +73,25 @@ def test_kernels_of_a_call_share_its_addresses() -> None:
     row([1, 2, 3], StreamHandle(0))
     row([1, 2, 4], StreamHandle(0))
     assert driver.told == [True] * 4 + [False] * 2 + [True] * 2 and driver.seen[9][4][1] == 4
+
+
+def test_kernels_behind_a_call_that_raised_are_told_its_addresses() -> None:
+    driver, answers = Driver(), iter([True, False, True, True])
+    adding = PreparedLaunch(
+        LoadedKernel(driver, b"code", b"add", 256), 2, ["float32", "float32", SIZE, "=int64"], [(4, FLOATS)] * 2, [4, 1]
+    )
+
+    def library(*told: Any) -> None:
+        if not next(answers):
+            raise RuntimeError("no memory")
+
+    row = LaunchRow([(adding, [0, 1]), (library, [1]), (adding, [1, 0])], 2)
+    row([1, 2], StreamHandle(0))
+    with pytest.raises(RuntimeError, match="no memory"):
+        row([3, 4], StreamHandle(0))
+    for _ in range(2):
+        row([3, 4], StreamHandle(0))
+    assert driver.told == [True, True, True, True, True, False, False]
 
 
 def test_a_whole_step_writes_parameters_where_they_are(monkeypatch: Any) -> None:

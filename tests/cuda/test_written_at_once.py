@@ -100,3 +100,17 @@ def test_nothing_is_written_if_an_index_before_the_write_is_wrong(device: str) -
     with pytest.raises(IndexError):
         torch.compile(program)(x, places)
     assert x.tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("sizes", [(0,), (0, 3)])
+def test_an_argument_without_elements_is_overwritten(sizes: tuple[int, ...]) -> None:
+    x, y = torch.ones(sizes, device="cuda"), torch.ones(2, device="cuda")
+    torch.compile(lambda x, y: (x.add_(1), y.add_(1)))(x, y)
+    assert x.shape == sizes and x._version == 1 and y.tolist() == [2, 2]
+
+
+def test_an_argument_with_gaps_whose_signs_are_not_as_in_memory_is_overwritten() -> None:
+    numbers = torch.tensor([1 + 2j, 3 - 4j], device="cuda")
+    parts = numbers.conj().imag  # -2 and 4, where memory has 2 and -4 beside what is real
+    doubled = torch.compile(lambda x: x.mul_(2))(parts)
+    assert doubled.tolist() == [-4, 8] and numbers.tolist() == [1 + 4j, 3 - 8j]

@@ -148,6 +148,25 @@ def test_a_graph_is_told_what_was_new_while_it_wasn_t_launched() -> None:
     }
 
 
+def test_a_graph_is_told_again_what_the_driver_refused() -> None:
+    driver, refuse = Pretended(), False
+
+    def one_by_one(stream: int) -> None:
+        if refuse:
+            raise RuntimeError("refused")
+
+    made, (argument, _table) = row_of(driver)
+    row = RepeatedRow(WORTH, one_by_one, lambda: made, ())
+    for _ in range(2):
+        row(3)
+    argument.value, driver.refuses, refuse = 5, "set", True
+    with pytest.raises(RuntimeError, match="refused"):
+        row(3)
+    driver.refuses = ""
+    row(3, is_new=False)
+    assert driver.launched[-1][2] == {103: 5, 104: 5}
+
+
 def test_other_streams_don_t_wait_for_a_graph() -> None:
     driver, launched = Pretended(), list[int]()
     made, _kept = row_of(driver)

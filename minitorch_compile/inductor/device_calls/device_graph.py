@@ -121,13 +121,16 @@ class GraphCall:
 
 
 def in_layout(x: Any, strides: tuple[int, ...]) -> TensorBase:
-    """A tensor that lies so, wherever it matters; the same if it does. RuntimeError for a layout with gaps."""
+    """A tensor that lies so, wherever it matters; the same if it does. RuntimeError for a layout whose elements share
+    places."""
     order = sorted(range(len(strides)), key=lambda dim: -strides[dim])
     with no_grad():
         dense = x.permute(order).contiguous().permute([order.index(dim) for dim in range(len(order))])
-    for found in (x, dense):
-        if all(size == 1 or a == b for size, a, b in zip(x.sizes, found.strides, strides)):
-            return found
+        for found in (x, dense):
+            if all(size == 1 or a == b for size, a, b in zip(x.sizes, found.strides, strides)):
+                return found
+        if all(size == 1 or stride for size, stride in zip(x.sizes, strides)):  # there are gaps
+            return x.new_empty_strided(x.sizes, strides).copy_(x)
     raise RuntimeError(
         f"compiled graph: an argument was compiled for strides {list(strides)}, but the tensor has strides"
         f" {list(x.strides)}; compile the graph again for these"

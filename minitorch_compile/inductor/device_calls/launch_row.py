@@ -42,7 +42,7 @@ class LaunchRow:
         self.tables: list[Any] = []  # kept, since the driver knows their addresses only
         self.parts = self._parts(launches)
         self.rows: dict[int, list[Step]] = {}  # by device
-        self.last: Sequence[int] = ()  # what is in the buffer, for which device
+        self.last: Sequence[int] = ()  # what all steps were told, for which device
         self.last_device = -1
 
     def _parts(self, launches: Sequence[Placed]) -> list[list[tuple[PreparedLaunch, int]] | Placed]:
@@ -69,10 +69,11 @@ class LaunchRow:
         with self.turn:  # the driver has read the buffer when it returns
             is_new = memory != self.last or device != self.last_device
             if is_new:
+                self.last_device = -1  # until all were told: a step may raise
                 self.pack(self.buffer, 0, *memory)
-                self.last, self.last_device = memory, device
             for step in steps:
                 step(memory, stream, is_new)
+            self.last, self.last_device = memory, device
 
     def prepared(self, device: int) -> list[Step]:
         """What is done one after the other, on a device."""
