@@ -26,10 +26,17 @@ NOWHERE = Path(os.devnull) / "minitorch_compile"  # below a file there is never 
 
 log = logs.artifact("cache")
 
+_temporary: set[Path] = {NOWHERE}  # folders of which nothing is left for later processes
+
 
 def cache_folder() -> Path:
     """The folder for compiled code, made if there is none; a temporary one if it can't be used or trusted."""
     return _usable_folder(CACHE_DIR.value() or os.path.join(_users_caches(), "minitorch_compile"))
+
+
+def is_lasting() -> bool:
+    """Whether later processes will find what is put into the folder for compiled code."""
+    return cache_folder() not in _temporary
 
 
 def _users_caches() -> str:
@@ -61,6 +68,7 @@ def _temporary_folder() -> Path:
     except OSError as error:
         log(f"no temporary folder either ({error.strerror})")
         return NOWHERE
+    _temporary.add(folder)
     maker = os.getpid()
 
     def remove() -> None:

@@ -8,15 +8,15 @@ True
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
+import threading
 import time
 from contextlib import suppress
 
 from minitorch_compile import config, logs
-from minitorch_compile.environment_variables import CACHE_DIR, COMPILE_THREADS, EAGER_KERNELS, without_wrong_values
+from minitorch_compile.environment_variables import CACHE_DIR, COMPILE_THREADS, EAGER_KERNELS
 from minitorch_compile.kernel_library import replaced, short_cuts  # noqa: F401 (which ops have kernels)
-from minitorch_compile.users_cache import NOWHERE, cache_folder
+from minitorch_compile.own_process import start_module
+from minitorch_compile.users_cache import cache_folder, is_lasting
 
 ABANDONED = 600.0  # seconds after which whoever began to write a library must have been killed
 
@@ -25,27 +25,16 @@ log = logs.artifact("cache")
 
 def write_in_background() -> None:
     """Starts a process that writes the library, for later processes to find; one at a time."""
-    folder = cache_folder()
-    if folder == NOWHERE or not _is_ours_to_write():
+    if not is_lasting() or not _is_ours_to_write():
         return
+    settings = {CACHE_DIR.name: str(cache_folder()), COMPILE_THREADS.name: "1", EAGER_KERNELS.name: "off"}
     try:
-        subprocess.Popen(
-            [sys.executable, "-m", "minitorch_compile.inductor.library_writer.write_library"],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            env={
-                **without_wrong_values(),
-                "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path),
-                CACHE_DIR.name: str(folder),
-                COMPILE_THREADS.name: "1",
-                EAGER_KERNELS.name: "off",
-                "MTC_LOGS": "",
-            },
-            start_new_session=True,
-        )
+        process = start_module("minitorch_compile.inductor.library_writer.write_library", settings)
     except OSError as error:  # as many processes as this user may have, or no interpreter to start
         log(f"no process can be started that writes eager kernels: {error}")
+        return
+    # Who waits for it, so that nothing is left of it once it has ended.
+    threading.Thread(target=process.wait, name="minitorch_compile library", daemon=True).start()
 
 
 def write_if_missing() -> None:

@@ -10,13 +10,14 @@ import ctypes
 import json
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from llvmlite import binding as llvm
 
-from minitorch_compile import logs
+from minitorch_compile import config, logs
 from minitorch_compile.cuda_runtime.native_code import METH_FASTCALL, MethodDefinition, builtin
 from minitorch_compile.kernel_library.object_files import link, read_own, unpack
 from minitorch_compile.kernel_library.pool_memory import HAS_THREADS, MEMORY, PARALLEL, PARALLEL_ADDRESS
@@ -104,6 +105,9 @@ class Library:
                 self.address_of(step.function)
         except LibraryError as error:
             log(f"eager kernels of {name}: {error}")
+            if config.eager_kernels == "on":
+                with suppress(OSError):  # the next process finds no library, and has it written
+                    library_path().unlink()
             return None
         return Program(recipe, self.addresses, self.execute, self.parallel)
 

@@ -116,7 +116,7 @@ class Program:
     ) -> list[np.ndarray]:
         known = self.lists.get(sizes) or self.list_for(sizes)
         results = [np.empty(shape, element) for shape, element in zip(shapes, self.recipe.outputs)]
-        arrays = (*inputs, *results, np.array(numbers)) if numbers else (*inputs, *results)
+        arrays = (*inputs, *results, np.array(numbers, np.float64)) if numbers else (*inputs, *results)
         self.execute(known[0], id(arrays), self.parallel)
         return results
 

@@ -17,6 +17,7 @@ from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.tensor_base import TensorBase, wrap
 
 Array = np.ndarray
+NUMBERS = (float, int)  # of which a kernel takes the value; what else came, the formula knows
 
 # ------------------------------------------------------------------------------------------------ normalisation
 
@@ -24,7 +25,7 @@ Array = np.ndarray
 @kernel(ops.native_layer_norm)
 def _(input: Array, normalized_shape: tuple[int, ...], weight: Array | None, bias: Array | None, eps: float) -> Any:
     given = [parameter for parameter in (weight, bias) if parameter is not None]
-    if len(given) == 1 or not is_dense(input, *given):
+    if len(given) == 1 or not isinstance(eps, NUMBERS) or not is_dense(input, *given):
         return None
     found = program("layer_norm" if given else "layer_norm_plain")
     if found is None:
@@ -64,7 +65,8 @@ def _(grad: Any, out: Any, x: Any, normalized_shape: tuple[int, ...], weight: An
 
 @composite(ops.rms_norm)
 def _(input: Any, normalized_shape: Sequence[int], weight: Any = None, eps: float | None = None) -> Any:
-    if not isinstance(input, TensorBase) or not isinstance(weight, TensorBase):
+    step = float(np.finfo(np.float32).eps) if eps is None else eps
+    if not (isinstance(input, TensorBase) and isinstance(weight, TensorBase) and isinstance(step, NUMBERS)):
         return None
     fits = weight.sizes == tuple(normalized_shape) == input.sizes[-len(weight.sizes) :]
     arrays = _dense_if_large(input, weight) if fits else None
@@ -72,7 +74,6 @@ def _(input: Any, normalized_shape: Sequence[int], weight: Any = None, eps: floa
     if arrays is None or found is None:
         return None
     x, w = arrays
-    step = float(np.finfo(np.float32).eps) if eps is None else eps
     return wrap(found((x.size // w.size, w.size), (x.shape,), arrays, step)[0])
 
 
@@ -81,7 +82,7 @@ SHORTEST_AREA = 16  # of a channel in one image: fewer elements side by side are
 
 @kernel(ops.native_batch_norm)
 def _(input: Array, weight: Array | None, bias: Array | None, eps: float) -> Any:
-    if weight is None or bias is None or not is_dense(input, weight, bias):
+    if weight is None or bias is None or not isinstance(eps, NUMBERS) or not is_dense(input, weight, bias):
         return None
     sizes, statistics = _as_images(input.shape), tuple(n if d == 1 else 1 for d, n in enumerate(input.shape))
     found = program("batch_norm") if sizes[2] >= SHORTEST_AREA else None
@@ -91,6 +92,8 @@ def _(input: Array, weight: Array | None, bias: Array | None, eps: float) -> Any
 @gradient(ops.native_batch_norm)
 def _(grad: Any, out: Any, x: Any, weight: Any, bias: Any, eps: float) -> Any:
     if weight is None or bias is None or grad[0] is None or grad[1] is not None or grad[2] is not None:
+        return None
+    if not isinstance(eps, NUMBERS):
         return None
     sizes, arrays = _as_images(x.sizes), _dense_if_large(grad[0], x, weight, *out[1:])
     found = program("batch_norm_backward") if arrays is not None and sizes[2] >= SHORTEST_AREA else None

@@ -6,7 +6,9 @@ import math
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -14,11 +16,13 @@ import pytest
 import minitorch_compile as torch
 import minitorch_compile.nn.functional as F
 from minitorch_compile import config
+from minitorch_compile.compiler import eager_kernels_cpu
 from minitorch_compile.inductor.library_writer import write_library as writer
 from minitorch_compile.inductor.library_writer.open_program import NotOpenError, open_program
 from minitorch_compile.kernel_library import library, replaced
 from minitorch_compile.kernel_library.programs import PROGRAMS, ProgramSource
 from minitorch_compile.kernel_library.recipe import Program
+from minitorch_compile.own_process import start_module
 from minitorch_compile.tensor import ops
 
 QUICK = ("layer_norm", "layer_norm_by_input", "layer_norm_by_parameters", "gelu", "softmax")
@@ -27,6 +31,7 @@ QUICK = ("layer_norm", "layer_norm_by_input", "layer_norm_by_parameters", "gelu"
 CALLS: dict[str, tuple[Any, tuple[tuple[int, ...], ...]]] = {
     "layer_norm": (lambda x, w, b: F.layer_norm(x, x.shape[-1:], w, b), ((9, 700), (700,), (700,))),
     "layer_norm of long rows": (lambda x, w, b: F.layer_norm(x, x.shape[-1:], w, b), ((2, 9001), (9001,), (9001,))),
+    "layer_norm with a whole eps": (lambda x, w, b: F.layer_norm(x, x.shape[1:], w, b, 1), ((8, 700), (700,), (700,))),
     "layer_norm of two dimensions": (lambda x, w, b: F.layer_norm(x, (5, 7), w, b), ((130, 5, 7), (5, 7), (5, 7))),
     "layer_norm of one column": (lambda x, w, b: F.layer_norm(x, (1,), w, b), ((5000, 1), (1,), (1,))),
     "gelu": (F.gelu, ((5, 1001),)),
@@ -137,6 +142,12 @@ def test_what_does_not_fit_is_computed_by_the_formula(few: library.Library, name
         assert torch.equal(found, UNFIT[name](x))
 
 
+def test_what_is_no_number_is_refused_by_the_formula(few: library.Library) -> None:
+    x = torch.ones(100, 120)
+    with pytest.raises(TypeError, match="eps"):
+        F.layer_norm(x, (120,), x[0], x[1], "small")  # type: ignore[arg-type]
+
+
 @pytest.mark.slow
 def test_rms_norm_has_a_kernel_where_nothing_is_recorded(all_programs: library.Library) -> None:
     arrays = arrays_of(((60, 8, 16), (8, 16)))
@@ -208,6 +219,48 @@ def test_a_damaged_library_is_none(few: library.Library, monkeypatch: pytest.Mon
     whole = library.library_path().read_bytes()
     monkeypatch.setattr(library, "read_own", lambda path: whole[:-1])
     assert library.read_library() is None
+
+
+def test_a_library_whose_code_was_removed_is_written_anew(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The cache folder is kept below its limit, and may have moved."""
+    monkeypatch.setattr(library, "library_path", lambda: tmp_path / "library")
+    (tmp_path / "library").write_text("")
+    recipe = {"steps": [], "tensors": 1, "outputs": [], "temporaries": []}
+    step = {"function": "kernel", "points": (1, (), 1, ""), "extent": (1, (), 1, ""), "nanoseconds": 1.0}
+    recipe["steps"] = [{**step, "sizes": [], "buffers": [], "scratch": []}]
+    monkeypatch.setattr(library.Library, "_native_loop", lambda self: (None, 0))
+    found = library.Library({"functions": {"kernel": ["key", str(tmp_path / "gone")]}, "recipes": {"gelu": recipe}})
+    with config.patch(eager_kernels="on_disk"):
+        assert found.program("gelu") is None and (tmp_path / "library").exists()
+    found.programs.clear()
+    with config.patch(eager_kernels="on"):
+        assert found.program("gelu") is None and not (tmp_path / "library").exists()
+
+
+def started(monkeypatch: pytest.MonkeyPatch, folder: Path) -> list[str]:
+    """What is started, twice, to write a library into this folder."""
+    names: list[str] = []
+    monkeypatch.setattr(eager_kernels_cpu, "start_module", lambda name, settings: names.append(name) or Mock())
+    monkeypatch.setenv("MTC_CACHE_DIR", str(folder))
+    for _ in range(2):
+        eager_kernels_cpu.write_in_background()
+    return names
+
+
+def test_one_process_writes_a_library(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert len(started(monkeypatch, tmp_path)) == 1
+
+
+def test_none_is_written_where_no_later_process_would_find_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    tmp_path.chmod(0o777)
+    with pytest.warns(UserWarning, match="not kept"):
+        assert not started(monkeypatch, tmp_path)
+
+
+def test_what_is_started_imports_nothing_of_the_current_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "numpy.py").write_text("raise SystemExit(3)")
+    monkeypatch.chdir(tmp_path)
+    assert start_module("minitorch_compile.version", {}).wait(60) == 0
 
 
 def test_a_program_that_is_not_open_is_refused() -> None:

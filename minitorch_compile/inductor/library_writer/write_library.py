@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import os
 import re
 from collections.abc import Iterable, Sequence
 
@@ -76,4 +77,6 @@ def write_library(names: Iterable[str] = PROGRAMS) -> bool:
 
 
 if __name__ == "__main__":
+    if hasattr(os, "nice"):
+        os.nice(10)  # nobody waits for it, and the user's own program runs beside it
     write_library()

@@ -20,17 +20,17 @@ import atexit
 import json
 import os
 import subprocess
-import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from minitorch_compile import config, logs
-from minitorch_compile.environment_variables import CACHE_DIR, COMPILE_THREADS, without_wrong_values
+from minitorch_compile.environment_variables import CACHE_DIR, COMPILE_THREADS
 from minitorch_compile.inductor.machine import current
 from minitorch_compile.inductor.runtime import object_store
 from minitorch_compile.inductor.runtime.kernel_function import NativeFunction
+from minitorch_compile.own_process import start_module
 from minitorch_compile.users_cache import NOWHERE, cache_folder
 
 MOST_PROCESSES = 8  # more would mostly wait for the largest kernel
@@ -64,20 +64,11 @@ class Worker:
     def __init__(self, pool: CompilePool) -> None:
         self.pool = pool
         self.has_read = ""
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "minitorch_compile.inductor.runtime.compile_worker"],
+        self.process = start_module(
+            "minitorch_compile.inductor.runtime.compile_worker",
+            {CACHE_DIR.name: str(cache_folder()), COMPILE_THREADS.name: "1"},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            encoding="utf-8",
-            env={
-                **without_wrong_values(),
-                "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path),
-                CACHE_DIR.name: str(cache_folder()),
-                COMPILE_THREADS.name: "1",
-                "MTC_LOGS": "",
-            },
-            start_new_session=True,  # an interrupt from the keyboard is for the process that was started by hand
         )
         threading.Thread(target=self.work, name="minitorch_compile worker", daemon=True).start()
 
