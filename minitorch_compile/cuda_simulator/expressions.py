@@ -54,7 +54,7 @@ def own(value: Any) -> Value:
         return getattr(CUDA, value.__name__)
     if hasattr(value, "simulated_as"):  # one of Numba's that others have made
         return Intrinsic(value.simulated_as)
-    if isinstance(value, np.ndarray):
+    if issubclass(type(value), np.ndarray):  # what only says that it is an array could compute its elements
         return ConstantMemory("", value, Shadow(value.size, value.itemsize))
     if type(value) is tuple:
         return tuple(map(own, value))
@@ -266,8 +266,8 @@ class Expressions:
             return of_parts(*values)
         if dtype is not None:
             return convert(values[0], dtype) if values else dtype.type(0)
-        if isinstance(function, np.ufunc):
-            return function(*values)
+        if isinstance(function, np.ufunc) and function.signature is None and len(values) == function.nin:
+            return function(*values)  # element by element: others, such as matmul, would combine the threads' numbers
         if function is len:
             return np.int64(len(values[0]) if isinstance(values[0], tuple) else values[0].shape[0])
         if function is print:

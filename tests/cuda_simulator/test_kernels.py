@@ -331,7 +331,21 @@ def test_what_kernels_cannot_do_is_said_with_its_line():
     def unknown(x):
         x[0] = cuda.warp_speed
 
+    def of_all_threads(x):
+        x[0] = np.matmul(x[cuda.threadIdx.x], x[cuda.threadIdx.x])
+
+    def into_a_register(x):
+        np.add(cuda.threadIdx.x, 1, cuda.threadIdx.x)
+
+    says_so = type("SaysSo", (), {"__class__": np.ndarray, "shape": (1,), "__getitem__": lambda self, at: 1.0})()
+
+    def no_array(x):
+        x[0] = says_so[0]
+
     x = np.zeros(3)
+    assert "knows no <ufunc 'matmul'>" in refused(of_all_threads, x)
+    assert "knows no <ufunc 'add'>" in refused(into_a_register, x)
+    assert "only arrays and tuples have elements" in refused(no_array, x)
     assert "has no slices in kernels" in refused(slices, x) and "x[0:2] = 1" in refused(slices, x)
     assert "doesn't run ListComp" in refused(comprehension, x)
     assert "refused is for the host; cuda.jit(device=True)" in refused(host_function, x)

@@ -34,9 +34,19 @@ MODULES = {
 """What kernels name, which is the same here; of all other modules each attribute is asked for."""
 
 
+BROUGHT = "the kernel here"  # among what is known of a Far object; no attribute has such a name
+
+
 def kernel_here(kernel: Any) -> Any:
-    """The function that the simulator reads for `kernel`. TypeError if that one has no text in the learner's cells."""
-    return Bringing().function(kernel) if isinstance(kernel, Far) else kernel
+    """The function that the simulator reads for `kernel`. TypeError if that one has no text in the learner's cells.
+
+    It is brought once: all cases judge one text, whatever the other process would say the next time.
+    """
+    if not isinstance(kernel, Far):
+        return kernel
+    if BROUGHT not in kernel._values:
+        kernel._values[BROUGHT] = Bringing().function(kernel)
+    return kernel._values[BROUGHT]
 
 
 class Bringing:
