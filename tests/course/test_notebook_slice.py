@@ -67,6 +67,11 @@ def test_a_class_brings_its_bases_and_what_its_methods_read():
     mine = "class Mine(Base):\n    def size(self): return SIZE"
     cells = ["class Base: pass", "SIZE = 4", mine, "def f(): return Mine()"]
     assert run("f", *cells)().size() == 4
+    assert run("f", "class Base: pass", mine, "SIZE = 4", cells[-1])().size() == 4
+
+
+def test_a_comprehension_takes_the_binding_before_it():
+    assert run("f", "size = 2", "sizes = [size * i for i in range(2)]", "size = 5", "def f(): return sizes")() == [0, 2]
 
 
 def test_magics_are_left_out():

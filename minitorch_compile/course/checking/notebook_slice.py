@@ -29,6 +29,7 @@ class CellSyntaxError(Exception):
 
 # What Python's parser raises: for wrong syntax; for characters that no text can hold; for what is nested too deeply.
 UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError)
+COMPREHENSIONS = ("listcomp", "setcomp", "dictcomp", "genexpr")  # functions, for Python, that run at once
 LONGEST_CELL = 200_000  # characters; what is longer was not typed
 
 
@@ -167,7 +168,10 @@ def _describe(cell: int, index: int, node: ast.stmt, source: str) -> _Statement:
     now = {s.get_name() for s in table.get_symbols() if s.is_referenced()}
     later: set[str] = set()
     for child in table.get_children():
-        (now if child.get_type() == "class" else later).update(_global_names(child))
+        names = _global_names(child)
+        later |= names
+        if child.get_type() == "class" or child.get_name() in COMPREHENSIONS:
+            now |= names  # of a class its body, whose methods may well be called before the cell ends
     return _Statement(cell, index, frozenset(binds), frozenset(now), frozenset(later), frozenset(_extended(node)))
 
 
