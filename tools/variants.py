@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import argparse
 import ast
-import csv
 import random
 import sys
 from collections.abc import Callable
@@ -34,6 +33,7 @@ sys.path.insert(0, str(ROOT))
 import minitorch_compile as torch  # noqa: E402
 from minitorch_compile.course.checking.exercise import same  # noqa: E402
 from minitorch_compile.course.checking.notebook_file import NotANotebook, code_cells  # noqa: E402
+from minitorch_compile.course.grading.class_tables import write_table  # noqa: E402
 from minitorch_compile.course.grading.roster import Learner, read_roster  # noqa: E402
 from minitorch_compile.cuda_simulator import cuda, simulate  # noqa: E402
 
@@ -157,14 +157,16 @@ def path_of(folder: Path, learner: Learner) -> Path:
 
 def hand_out(learners: list[Learner], seed: str, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    for learner in learners:
+    made = [learner for learner in learners if not path_of(folder, learner).exists()]  # the others may be filled in
+    for learner in made:
         lines = [f"    {question!r}: ...,\n" for question in questions(seed, learner.id)]
         code = "prediction = {\n" + "".join(lines) + "}"
         cells = [nbformat.v4.new_markdown_cell(OPENING), nbformat.v4.new_code_cell(code)]
         for number, cell in enumerate(cells):
             cell.id = f"sheet-{number}"
         nbformat.write(nbformat.v4.new_notebook(cells=cells), path_of(folder, learner))
-    print(f"{len(learners)} sheets in {folder}")
+    there = f"; {len(learners) - len(made)} were there already" if len(made) < len(learners) else ""
+    print(f"{len(made)} sheets in {folder}{there}")
 
 
 def grade(learners: list[Learner], seed: str, folder: Path) -> None:
@@ -173,8 +175,7 @@ def grade(learners: list[Learner], seed: str, folder: Path) -> None:
         points, wrong = graded(learner, seed, folder)
         rows.append([learner.id, learner.name, points, 5 * OF_EACH_KIND, "; ".join(wrong)])
         print(f"{learner.id}: {points} of {5 * OF_EACH_KIND}  {'; '.join(wrong)}".rstrip())
-    with (folder / "points.csv").open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows(rows)
+    write_table(rows, folder / "points.csv")
 
 
 def graded(learner: Learner, seed: str, folder: Path) -> tuple[int, list[str]]:

@@ -19,6 +19,7 @@ from .grading.grade import Grade, grade_folder, percent, table
 from .grading.progress import progress
 from .grading.roster import Learner, learners_in, read_roster
 from .grading.watch import watch_folder
+from .sandbox.places import holds_course
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -65,6 +66,8 @@ def grade_all(options: argparse.Namespace) -> int:
     """Grade a class; the last lines say where the tables are."""
     if not options.folder.is_dir():
         raise NotADirectoryError(f"{options.folder} is not a folder")
+    if holds_course(options.folder):
+        raise ValueError(f"the course itself lies in {options.folder}: give the submissions a folder of their own")
     learners = read_roster(options.roster) if options.roster else learners_in(options.folder)
 
     def report(learner: Learner, graded: Grade, done: int, of: int) -> None:

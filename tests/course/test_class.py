@@ -160,6 +160,36 @@ def test_what_is_graded_is_not_graded_again_unless_it_changes(submissions, tmp_p
     assert [each.points for each in grade_class(submissions, learners, out, 1, lessons=[SHORT])] == [0, 4]
 
 
+SPYING = """import os
+    read = []
+    for path in {places}:
+        try:
+            open(path).close() if os.path.isfile(path) else os.listdir(path)
+            read.append(path)
+        except PermissionError:
+            pass
+    return read"""
+
+
+def test_no_learner_reads_what_another_has_handed_in(tmp_path, monkeypatch):
+    """Also where Python was started in the folder above, which `python -m` puts on the path."""
+    folder, out = tmp_path / "in", tmp_path / "out"
+    for name in ("ada", "spy"):
+        (folder / name).mkdir(parents=True)
+    (folder / "ada" / FILE).write_bytes(GOOD)
+    places = [str(place) for place in (folder / "ada" / FILE, folder, out / "graded")]
+    (folder / "spy" / FILE).write_bytes(notebook(SPYING.format(places=places)))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    ada, spy = grade_class(folder, learners_in(folder), out, 1, lessons=[SHORT])
+    assert ada.points == 4 and spy.points == 0
+    assert "got []" in spy.grades["01"].results[0].cases[0].fact
+
+
+def test_a_class_has_a_folder_of_its_own(capsys):
+    assert main(["class", str(ROOT)]) == 2
+    assert "the course itself lies in" in capsys.readouterr().err
+
+
 @pytest.mark.slow
 def test_a_killed_command_goes_on_where_it_was(tmp_path, monkeypatch):
     for name in "abcdef":

@@ -35,6 +35,12 @@ def test_a_sheet_is_graded_by_what_happens(tmp_path, capsys):
     assert (tmp_path / "points.csv").read_text().count("\n") == 4
 
 
+def test_a_sheet_that_is_filled_in_is_not_handed_out_again(tmp_path, capsys):
+    (tmp_path / "ada.ipynb").write_text("hers")
+    variants.hand_out(LEARNERS, "seed", tmp_path)
+    assert (tmp_path / "ada.ipynb").read_text() == "hers" and "2 sheets" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     "cell",
     [

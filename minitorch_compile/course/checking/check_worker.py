@@ -27,6 +27,7 @@ import authoring
 from ..far.link import NESTED, Broken
 from ..sandbox.enter import enter
 from ..sandbox.limits import limit_resources
+from ..sandbox.places import hiding
 from .apart import Apart
 from .check_events import Event
 from .exercise import Case, Exercise, NotWritten, WrongAnswer
@@ -43,9 +44,13 @@ def main() -> None:
     judge_job(*sys.argv[1:])
 
 
-def judge_job(mode: str, folder: str, most_megabytes: str, most_seconds: str) -> None:
+def judge_job(mode: str, folder: str, most_megabytes: str, most_seconds: str, *hidden: str) -> None:
     """Judge the job on standard input. What the learner's code prints goes to standard error, away from the events."""
-    room, megabytes, seconds = Path(folder), int(most_megabytes), float(most_seconds)
+    with hiding(*map(Path, hidden)):
+        _judge_job(mode, Path(folder), int(most_megabytes), float(most_seconds))
+
+
+def _judge_job(mode: str, room: Path, megabytes: int, seconds: float) -> None:
     apart = Apart(room, megabytes, seconds) if mode == "apart" else None
     hide()
     job = json.load(sys.stdin)

@@ -25,6 +25,7 @@ from ..checking.verdicts import judges_text
 from ..files.kept_file import read_kept, write_kept
 from ..files.regular_file import read_regular_file
 from ..files.seal import seal
+from ..sandbox.places import hiding
 from .grade import Grade, ungraded
 from .roster import Learner
 
@@ -70,7 +71,7 @@ def grade_class(
     (out / "graded").mkdir(parents=True, exist_ok=True)
     submissions = [_begin(folder, learner, out / "graded") for learner in learners]
     units = [(submission, lesson) for submission in submissions for lesson in lessons]
-    with ThreadPoolExecutor(max_workers=processes) as pool:
+    with hiding(folder, out), ThreadPoolExecutor(max_workers=processes) as pool:
         running = {pool.submit(_grade, *unit): unit for unit in units}
         for done, future in enumerate(as_completed(running), 1):
             submission, lesson = running[future]

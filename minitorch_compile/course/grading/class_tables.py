@@ -2,8 +2,8 @@
 
 A table is a list of rows, the first of which names the columns.
 
->>> safe("=HYPERLINK(0)"), safe("Ada")
-("'=HYPERLINK(0)", 'Ada')
+>>> safe("=HYPERLINK(0)"), safe("\\r=1"), safe("Ada")
+("'=HYPERLINK(0)", "'\\r=1", 'Ada')
 """
 
 from __future__ import annotations
@@ -48,15 +48,20 @@ def write_tables(submissions: Sequence[Submission], out: Path) -> list[Path]:
     paths = []
     for name, table in tables.items():
         path = out / f"{name}.csv"
-        with path.open("w", newline="", encoding="utf-8", errors="backslashreplace") as file:
-            csv.writer(file).writerows([[safe(cell) for cell in row] for row in table])
+        write_table(table, path)
         paths.append(path)
     return paths
 
 
+def write_table(table: Table, path: Path) -> None:
+    """A CSV file in which a spreadsheet computes nothing."""
+    with path.open("w", newline="", encoding="utf-8", errors="backslashreplace") as file:
+        csv.writer(file).writerows([[safe(cell) for cell in row] for row in table])
+
+
 def safe(cell: Any) -> Any:
     """A text that a spreadsheet would compute gets a mark before it: it may be a learner's."""
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t")) else cell
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell
 
 
 def by_learner(submissions: Sequence[Submission]) -> Table:

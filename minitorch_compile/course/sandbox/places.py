@@ -12,7 +12,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import minitorch_compile
@@ -20,6 +21,34 @@ import minitorch_compile
 SYSTEM = ("/usr", "/bin", "/lib", "/lib32", "/lib64", "/opt", "/etc", "/proc", "/sys", "/nix", "/run/current-system")
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
 ANSWERS = ("authoring", "solutions", "exercises", "work", "tests", "tools", ".git", "build")
+_others: tuple[Path, ...] = ()
+
+
+@contextmanager
+def hiding(*folders: Path) -> Iterator[None]:
+    """These can't be read either, wherever they lie: what a class hands in, and its results; never the course."""
+    global _others
+    closed = (folder.resolve() for folder in folders)
+    before, _others = _others, (*_others, *(folder for folder in closed if not holds_course(folder)))
+    try:
+        yield
+    finally:
+        _others = before
+
+
+def holds_course(folder: Path) -> bool:
+    """Whether the course lies in it, so that it can't be hidden as a whole."""
+    return course().is_relative_to(folder.resolve())
+
+
+def others() -> tuple[Path, ...]:
+    """What is hidden besides the answers."""
+    return _others
+
+
+def hidden() -> list[Path]:
+    """The answers, and the others."""
+    return [*(course() / name for name in ANSWERS), *_others]
 
 
 def course() -> Path:
@@ -31,12 +60,11 @@ def readable() -> list[Path]:
     """What can be read and run, with nothing of the answers in it."""
     package = course() / "minitorch_compile"
     outside = [path for path in map(Path, filter(None, sys.path)) if path.resolve() != course()]
-    hidden = [course() / name for name in ANSWERS]
     found = [
         place
         for path in dict.fromkeys([package, *map(Path, SYSTEM), *environments(), *outside])
         if path.exists()
-        for place in without(path.resolve(), hidden)
+        for place in without(path.resolve(), hidden())
     ]
     return [*found, *(path for path in environments() if path not in found and is_hidden(path))]
 
@@ -49,7 +77,7 @@ def environments() -> list[Path]:
 
 def is_hidden(path: Path) -> bool:
     """Whether it lies among the answers."""
-    return any(course() / name in path.parents for name in ANSWERS)
+    return any(folder in path.parents for folder in hidden())
 
 
 def without(folder: Path, hidden: Sequence[Path]) -> list[Path]:

@@ -10,14 +10,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from .places import ANSWERS, course, environments, is_hidden
+from .places import environments, hidden, is_hidden
 
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
 def begin(room: Path) -> None:
-    """From now on Python opens no file of the course's answers, and writes below `room` only."""
-    hidden = tuple(str(course() / name) + os.sep for name in ANSWERS)
+    """From now on Python opens no file that is hidden, such as the course's answers, and writes below `room` only."""
+    closed = tuple(str(folder) + os.sep for folder in hidden())
     python = tuple(str(path) + os.sep for path in environments() if is_hidden(path))
     inside = str(room.resolve())
 
@@ -32,7 +32,7 @@ def begin(room: Path) -> None:
             return
         path = os.path.realpath(os.fsdecode(name))
         if (
-            ((path + os.sep).startswith(hidden) and not path.startswith(python))
+            ((path + os.sep).startswith(closed) and not path.startswith(python))
             or (flags or 0) & WRITING
             and not path.startswith((inside, "/dev/", "/proc/self"))
         ):
