@@ -51,9 +51,9 @@ def run_compiled(shell: Any, line: str, cell: str) -> Any:
     place = shell.compile.cache(text)  # where tracebacks, and the tracer, find the lines
     shell.user_ns[MARKER] = lambda function: compiler.compile(function, **options)
     try:
-        exec(compile(tree, place, "exec"), shell.user_ns)
+        exec(shell.compile(tree, place, "exec"), shell.user_ns)
         if isinstance(last, ast.Expr):
-            return eval(compile(ast.Expression(last.value), place, "eval"), shell.user_ns)
+            return eval(shell.compile(ast.Expression(last.value), place, "eval"), shell.user_ns)
     finally:
         del shell.user_ns[MARKER]
     return None
@@ -61,11 +61,7 @@ def run_compiled(shell: Any, line: str, cell: str) -> Any:
 
 def show_stages(shell: Any, line: str) -> Any:
     """The Inspection of a call; a notebook shows it as a page below the cell."""
-    shell.user_ns[MARKER] = compiler.inspect
-    try:
-        return value_of(inspecting(line, MARKER), shell.user_ns)
-    finally:
-        del shell.user_ns[MARKER]
+    return value_of(inspecting(line, MARKER), {**shell.user_ns, MARKER: compiler.inspect})
 
 
 def options_of(line: str, names: Mapping[str, Any]) -> dict[str, Any]:

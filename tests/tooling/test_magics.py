@@ -47,6 +47,12 @@ def test_what_a_cell_raises_is_raised_at_its_line(shell, names):
     assert caught.traceback[-1].lineno == 2 and "_used_by_a_magic" not in names
 
 
+def test_a_cell_shows_stages_of_what_it_defines_and_its_annotations_are_as_they_are_elsewhere(shell, names):
+    cell = "def f(x: torch.Tensor):\n    return x + 1\n%stages f(torch.ones(2))\ndef g(x):\n    return x"
+    shell.run_cell_magic("compiled", "backend='eager'", cell)
+    assert names["f"].__annotations__ == {"x": torch.Tensor} and region_of(names["g"])
+
+
 @pytest.mark.parametrize("line, cell", [("eager", "def f(): pass"), ("(", "def f(): pass"), ("**{}", "def f(): pass")])
 def test_a_line_that_has_no_options_says_how_they_are_written(shell, line, cell):
     with pytest.raises(SyntaxError, match=r"as in `%%compiled fullgraph=True`, got"):

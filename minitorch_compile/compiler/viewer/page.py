@@ -57,5 +57,5 @@ def page_of(report: Report) -> str:
 
 
 def _as_script(data: Any) -> str:
-    """JSON that may stand in a script element: no `</script>` in it ends it."""
-    return json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
+    """JSON that may stand in a script element: no `</script>` in it ends it, and no `<!--` makes it go on."""
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
