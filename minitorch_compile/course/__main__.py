@@ -43,6 +43,9 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:  # whoever reads has seen enough, as in `make grade | head -3`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except KeyboardInterrupt:
+        print(f"{options.command}: interrupted", file=sys.stderr)
+        return 130
     except (OSError, LookupError, ValueError) as error:  # a file or folder that can't be used; no such lesson
         print(f"{options.command}: {error.args[0] if isinstance(error, LookupError) else error}", file=sys.stderr)
         return 2

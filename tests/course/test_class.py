@@ -160,6 +160,17 @@ def test_what_is_graded_is_not_graded_again_unless_it_changes(submissions, tmp_p
     assert [each.points for each in grade_class(submissions, learners, out, 1, lessons=[SHORT])] == [0, 4]
 
 
+def test_who_interrupts_it_waits_only_for_what_is_being_graded(submissions, tmp_path, monkeypatch):
+    numbers, learners = counted(monkeypatch), [Learner(str(number), folder="good") for number in range(8)]
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        grade_class(submissions, learners, tmp_path / "out", 1, interrupted, lessons=[SHORT])
+    assert len(numbers) <= 3
+
+
 SPYING = """import os
     read = []
     for path in {places}:

@@ -73,10 +73,13 @@ def grade_class(
     units = [(submission, lesson) for submission in submissions for lesson in lessons]
     with hiding(folder, out), ThreadPoolExecutor(max_workers=processes) as pool:
         running = {pool.submit(_grade, *unit): unit for unit in units}
-        for done, future in enumerate(as_completed(running), 1):
-            submission, lesson = running[future]
-            submission.grades[lesson.number] = future.result()
-            report(submission.learner, submission.grades[lesson.number], done, len(units))
+        try:
+            for done, future in enumerate(as_completed(running), 1):
+                submission, lesson = running[future]
+                submission.grades[lesson.number] = future.result()
+                report(submission.learner, submission.grades[lesson.number], done, len(units))
+        finally:
+            pool.shutdown(cancel_futures=True)  # who interrupts it waits for what is being graded, not for all
     for submission in submissions:
         submission.grades = {lesson.number: submission.grades[lesson.number] for lesson in lessons}
     return submissions
