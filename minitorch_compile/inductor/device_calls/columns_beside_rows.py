@@ -42,19 +42,23 @@ def first_beside(
     for number in range(at + 1, len(steps)):
         other = steps[number]
         if type(other) is Group and other.is_fusible and between.isdisjoint(reads_of(other)):
-            fused = fitting(schedule, one, other, threads)
+            others = [step for step in steps if step is not one and step is not other]
+            fused = fitting(schedule, one, other, others, threads)
             if fused is not None:
                 return number, fused
         between.update(other.outputs)
     return None
 
 
-def fitting(schedule: Schedule, one: Group, other: Group, threads: int) -> RowsAndColumns | None:
-    """Both as one, if there is a strategy for that."""
+def fitting(
+    schedule: Schedule, one: Group, other: Group, others: list[ScheduleStep], threads: int
+) -> RowsAndColumns | None:
+    """Both as one, if there is a strategy for that; `others` are all other steps."""
     for rows, columns in ((one, other), (other, one)):
         group = beside(rows, columns)
         if isinstance(group, RowsAndColumns) and group.axes[0].size >= FEWEST_PIECES:
             later = read_by_later_loops(group, group.stages())
-            if RowsBesideColumns.beside(group, schedule.internal, later, threads):
+            internal = Schedule(schedule.graph, [*others, group], []).internal  # more than before: what is between both
+            if RowsBesideColumns.beside(group, internal, later, threads):
                 return group
     return None
