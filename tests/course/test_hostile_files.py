@@ -89,7 +89,13 @@ def test_an_unreadable_file_says_so(course, monkeypatch):
 def test_an_enormous_file_is_not_read(course):
     with (course / "work" / FILE).open("wb") as file:
         file.truncate(2**40)
-    assert reason(course) == f"{FILE} is not a notebook: it has more than 268,435,456 bytes"
+    assert reason(course) == f"{FILE} is not a notebook: it has more than 67,108,864 bytes"
+
+
+def test_more_code_than_anybody_types_is_not_looked_through(course):
+    cells = [{"cell_type": "code", "source": "x = 1"}] * 400_000
+    (course / "work" / FILE).write_bytes(notebook(*cells))
+    assert reason(course).startswith(f"{FILE} is too long: it has 2,400,000 characters of code")
 
 
 def test_a_mark_at_the_beginning_is_read_over(course):

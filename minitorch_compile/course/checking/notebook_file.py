@@ -21,7 +21,8 @@ from typing import Any
 
 from ..files.regular_file import read_regular_file
 
-MOST_BYTES = 256 * 2**20  # a lesson with all its pictures has less than one
+MOST_BYTES = 64 * 2**20  # a lesson with all its pictures has less than one
+MOST_CODE = 2 * 10**6  # characters: more was not typed, and each exercise looks for its answer in all of it
 
 
 class NotANotebook(ValueError):
@@ -40,7 +41,10 @@ def code_cells(path: Path) -> list[str]:
         raise NotANotebook(f"{path.name} is not a notebook: it is nested too deeply") from error
     except ValueError as error:
         raise NotANotebook(f"{path.name} is not a notebook: {error}") from error
-    return [_source(cell) for cell in cells if not isinstance(cell, dict) or cell.get("cell_type") == "code"]
+    sources = [_source(cell) for cell in cells if not isinstance(cell, dict) or cell.get("cell_type") == "code"]
+    if (length := sum(map(len, sources)) + len(sources)) > MOST_CODE:
+        raise NotANotebook(f"{path.name} is too long: it has {length:,} characters of code, {MOST_CODE:,} are allowed")
+    return sources
 
 
 def _parsed(path: Path) -> list[Any]:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import ast
 import symtable
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -110,6 +111,8 @@ def without_magics(cell: str) -> str:
 def _needed(name: str, statements: list[_Statement]) -> set[int]:
     """Positions of the statements that `name` needs: the last binding of each name read, and what extends it."""
     kept: set[int] = set()
+    bound, extended = _positions(statements)
+    reached: dict[int, dict[str, int]] = {}  # by binding and name: up to where extensions have been looked for
     wanted: list[tuple[str, int]] = [(name, len(statements))]
     seen = set(wanted)
 
@@ -121,10 +124,12 @@ def _needed(name: str, statements: list[_Statement]) -> set[int]:
 
     while wanted:
         wanted_name, before = wanted.pop()
-        binding = _last_binding(wanted_name, before, statements)
+        binding = _last(bound.get(wanted_name, []), before)
         if binding is None:
             continue
-        extensions = {p for p in range(binding + 1, before) if wanted_name in statements[p].extends}
+        seen_to = reached.setdefault(binding, {}).get(wanted_name, binding)
+        extensions = _between(extended.get(wanted_name, []), seen_to, before)
+        reached[binding][wanted_name] = max(seen_to, before - 1)
         for position in {binding, *extensions} - kept:
             kept.add(position)
             want(statements[position].reads_now, position)
@@ -132,8 +137,25 @@ def _needed(name: str, statements: list[_Statement]) -> set[int]:
     return kept
 
 
-def _last_binding(name: str, before: int, statements: list[_Statement]) -> int | None:
-    return next((p for p in range(before - 1, -1, -1) if name in statements[p].binds), None)
+def _positions(statements: list[_Statement]) -> tuple[dict[str, list[int]], dict[str, list[int]]]:
+    """By name, in their order: the statements that bind it, and those that extend it."""
+    bound: dict[str, list[int]] = {}
+    extended: dict[str, list[int]] = {}
+    for position, statement in enumerate(statements):
+        for name in statement.binds:
+            bound.setdefault(name, []).append(position)
+        for name in statement.extends:
+            extended.setdefault(name, []).append(position)
+    return bound, extended
+
+
+def _last(positions: list[int], before: int) -> int | None:
+    at = bisect_left(positions, before)
+    return positions[at - 1] if at else None
+
+
+def _between(positions: list[int], after: int, before: int) -> list[int]:
+    return positions[bisect_right(positions, after) : bisect_left(positions, before)]
 
 
 def _statements(sources: list[str]) -> list[_Statement]:
