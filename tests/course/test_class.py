@@ -12,6 +12,7 @@ import sys
 import pytest
 
 from minitorch_compile.course.__main__ import main
+from minitorch_compile.course.checking import check_process
 from minitorch_compile.course.checking.lessons import load_lesson
 from minitorch_compile.course.grading import class_grades
 from minitorch_compile.course.grading.class_grades import grade_class
@@ -158,6 +159,19 @@ def test_what_is_graded_is_not_graded_again_unless_it_changes(submissions, tmp_p
     for path in (out / "graded").iterdir():  # nobody earns points by editing what is kept
         path.write_text(path.read_text().replace('"fail"', '"pass"'))
     assert [each.points for each in grade_class(submissions, learners, out, 1, lessons=[SHORT])] == [0, 4]
+
+
+def test_what_could_not_be_judged_is_judged_again(submissions, tmp_path, monkeypatch):
+    learners = [Learner("good", folder="good")]
+
+    def full():
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(check_process, "a_room", full)
+        (graded,) = grade_class(submissions, learners, tmp_path / "out", 1, lessons=[SHORT])
+        assert graded.notes == ["the check could not start: No space left on device"]
+    assert [each.points for each in grade_class(submissions, learners, tmp_path / "out", 1, lessons=[SHORT])] == [4]
 
 
 def test_who_interrupts_it_waits_only_for_what_is_being_graded(submissions, tmp_path, monkeypatch):

@@ -40,6 +40,7 @@ TOKEN = "MTC_CHECK_TOKEN"  # in the environment of all that a check starts
 START_SECONDS = 60.0
 """For the interpreter and its imports, which the exercise's own limit doesn't count."""
 WORKER = f"from {__package__}.check_worker import main; main()"
+NOT_STARTED, NOT_FINISHED = "the check could not start", "the check itself failed, please report this"
 CLOSED = "your code closed the channel of the check"
 Keeper = subprocess.Popen[bytes] | warm.ForkedKeeper
 MOST_PRINTED = 4000  # bytes of what the learner's code prints
@@ -62,7 +63,7 @@ def judged(
     except (LookupError, CellSyntaxError, NotWritten) as problem:
         return unjudged(exercise, str(problem.args[0])), None
     except Exception as error:  # noqa: BLE001 (one exercise that can't be judged must not keep the others from it)
-        note = f"the check itself failed, please report this: {type(error).__name__}: {error}"
+        note = f"{NOT_FINISHED}: {type(error).__name__}: {error}"
         return unjudged(exercise, note), None
 
 
@@ -89,7 +90,7 @@ def _judge(exercise: Exercise, submission: Submission, seconds: float) -> Result
             events, ending = _run(exercise, submission.job, printed, seconds, room)
             text = _end_of(printed)
     except OSError as error:  # the machine has no room for a file or a process
-        return unjudged(exercise, f"the check could not start: {error.strerror or error}")
+        return unjudged(exercise, f"{NOT_STARTED}: {error.strerror or error}")
     return result_of(exercise, events, ending, text)
 
 
@@ -118,6 +119,11 @@ def unjudged(exercise: Exercise, note: str) -> Result:
     """Nothing to judge: every case is still to do."""
     cases = tuple(CaseResult(case.title, case.points, "todo", section=case.section) for case in exercise.cases)
     return Result(exercise.number, exercise.title, cases, note)
+
+
+def is_of_the_answer(result: Result) -> bool:
+    """Whether it says something about the answer; not if the machine had no room for a check, which may pass."""
+    return not result.note.startswith((NOT_STARTED, NOT_FINISHED))
 
 
 def _run(
@@ -231,7 +237,7 @@ def result_of(exercise: Exercise, events: list[Event], ending: str, printed: str
     verdicts = {event["index"]: event for event in events if event["event"] == "verdict"}
     setup = next((event for event in events if event["event"] == "setup"), None)
     if not any(event["event"] == "ready" for event in events):
-        return unjudged(exercise, f"the check could not start: {ending}\n{printed.strip()[-800:]}")
+        return unjudged(exercise, f"{NOT_STARTED}: {ending}\n{printed.strip()[-800:]}")
     if setup is None or setup["verdict"] != "pass":
         return unjudged(exercise, _setup_note(setup, exercise, ending))
     running = next((e["index"] for e in events if e["event"] == "case" and e["index"] not in verdicts), None)

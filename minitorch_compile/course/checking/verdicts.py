@@ -18,7 +18,7 @@ from typing import Any
 
 from ..files.kept_file import read_kept, write_kept
 from ..files.seal import seal
-from .check_process import judged_all
+from .check_process import is_of_the_answer, judged_all
 from .exercise import Exercise, NotWritten, Submission
 from .notebook_slice import CellSyntaxError
 from .result import Result
@@ -46,6 +46,8 @@ class Verdicts:
 
     def remember(self, exercise: Exercise, cells: Sequence[str], result: Result, passed: Submission | None) -> None:
         """Notes the result; `passed` is what of the answer has."""
+        if not is_of_the_answer(result):
+            return
         whole = _whole_key(exercise, cells, self.work)
         for stale in [key for key in self.kept if key.startswith(f"{exercise.number} ") and key != whole]:
             del self.kept[stale]

@@ -13,11 +13,11 @@ import json
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ..checking.check_process import judged, unjudged
+from ..checking.check_process import is_of_the_answer, judged, unjudged
 from ..checking.lessons import Lesson, all_lessons
 from ..checking.notebook_file import MOST_BYTES, NotANotebook, code_cells
 from ..checking.result import Result
@@ -54,7 +54,7 @@ class Submission:
 
     @property
     def notes(self) -> list[str]:
-        """What is wrong with its files."""
+        """What is wrong with its files, or kept them from being judged."""
         return [grade.note for grade in self.grades.values() if grade.note]
 
 
@@ -110,6 +110,8 @@ def _grade(submission: Submission, lesson: Lesson) -> Grade:
     except Exception as error:  # noqa: BLE001 (one submission must not keep the others from being graded)
         note = f"{path.name} could not be graded: {type(error).__name__}: {error}"
         return Grade(lesson, tuple(unjudged(exercise, note) for exercise in lesson.exercises), note)
+    if note := next((result.note for result in grade.results if not is_of_the_answer(result)), ""):
+        return replace(grade, note=note)  # and not kept: the same command judges it again
     with submission.lock:
         submission.kept[lesson.number] = _sealed(key, grade)
         write_kept(submission.kept_in, submission.kept)

@@ -54,9 +54,11 @@ def write_tables(submissions: Sequence[Submission], out: Path) -> list[Path]:
 
 
 def write_table(table: Table, path: Path) -> None:
-    """A CSV file in which a spreadsheet computes nothing."""
-    with path.open("w", newline="", encoding="utf-8", errors="backslashreplace") as file:
+    """A CSV file in which a spreadsheet computes nothing. Where it can't be written, the one before stays."""
+    new = path.with_name(f"{path.name}.new")
+    with new.open("w", newline="", encoding="utf-8", errors="backslashreplace") as file:
         csv.writer(file).writerows([[safe(cell) for cell in row] for row in table])
+    new.replace(path)
 
 
 def safe(cell: Any) -> Any:
