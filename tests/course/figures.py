@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from minitorch_compile.course import lesson_minutes
 from minitorch_compile.course.drawings.beside import recording
 from minitorch_compile.dynamo.bytecode.instructions import INSTRUCTIONS
-from minitorch_compile.inductor.runtime import chunks
+from minitorch_compile.kernel_library import chunk_lengths
 
 
 @dataclass(frozen=True)
@@ -274,7 +274,7 @@ FIRST: dict[str, dict[str, Check]] = {
         "is 32 lines of memory": MACHINE,
         "for some microseconds, then sleep": "inductor/runtime/pool.py",
         "some ten microseconds": "measured by benchmarks/, for a thread that sleeps",
-        "more than 30 microseconds": lambda it: chunks.WORTHWHILE == 30_000,
+        "more than 30 microseconds": lambda it: chunk_lengths.WORTHWHILE == 30_000,
         "1 ulp for most": TORCH + "sleef's functions of 1 ulp",
         "a few hundred lines of our own": "inductor/kernels/vecmath",
     },
