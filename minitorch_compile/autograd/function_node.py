@@ -74,7 +74,8 @@ class FunctionNode(Node):
     def mark_dirty(self, *inputs: Any) -> None:
         """These inputs were modified in place, and are outputs."""
         for x in inputs:
-            refuse_leaf(self._name, x)
+            if x.storage.version >= 0:  # what was written by NumPy was noted by nobody
+                x.storage.version += 1
         self._dirty = {id(x) for x in inputs}
 
     def set_materialize_grads(self, value: bool) -> None:
@@ -86,16 +87,27 @@ class FunctionNode(Node):
     def attach(self, results: Sequence[Any], args: Sequence[Any]) -> tuple[Any, ...]:
         """What forward returned, as results of this node."""
         inputs = {id(x): i for i, x in enumerate(args)}
-        tensors = [x for x in results if isinstance(x, TensorBase)]
-        if len(tensors) > 1 and any(x.base is not None for x in tensors if id(x) in self._dirty):
-            raise RuntimeError(
-                "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot"
-                f" return more than one Tensor, but {self._name} returned {len(tensors)}; write into a clone() of it"
-            )
+        self._check_dirty([x for x in results if isinstance(x, TensorBase)])
         outputs = tuple(self._as_output(x, i, inputs.get(id(x))) for i, x in enumerate(results))
         self._outputs = tuple(Layout(x) if isinstance(x, TensorBase) else None for x in outputs)
         self._keep_saved(outputs)
         return outputs
+
+    def _check_dirty(self, results: Sequence[Any]) -> None:
+        """RuntimeError where what was modified in place can't be recorded as a result."""
+        dirty = [x for x in results if id(x) in self._dirty]
+        if len({id(x) for x in dirty}) < len(self._dirty):
+            raise RuntimeError(
+                "Some elements marked as dirty during the forward method were not returned as output. The inputs that"
+                f" are modified inplace must all be outputs of the Function {self._name}."
+            )
+        if len(results) > 1 and any(x.base is not None for x in dirty):
+            raise RuntimeError(
+                "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot"
+                f" return more than one Tensor, but {self._name} returned {len(results)}; write into a clone() of it"
+            )
+        for x in dirty:
+            refuse_leaf(self._name, x)
 
     def _as_output(self, x: Any, index: int, position: int | None) -> Any:
         """`position`: which argument it is, if it is one."""

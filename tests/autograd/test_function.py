@@ -175,6 +175,40 @@ def test_an_argument_that_is_changed_in_place():
         Double.apply(leaf(1.0))
 
 
+class Nines(Function):
+    """Writes to memory in a way that nothing but `mark_dirty` tells of."""
+
+    @staticmethod
+    def forward(ctx, x, is_returned=True):
+        x.detach().numpy()[...] = 9
+        ctx.mark_dirty(x)
+        return x if is_returned else x + 1
+
+    @staticmethod
+    def backward(ctx, upper):
+        return upper * 0, None
+
+
+def test_what_is_marked_dirty_is_known_to_be_changed():
+    y = leaf(1.0) * 1
+    sine = y.sin()
+    Nines.apply(y)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        sine.backward()
+
+
+def test_what_is_marked_dirty_must_be_returned():
+    with pytest.raises(RuntimeError, match="not returned as output"):
+        Nines.apply(leaf(1.0) * 1, False)
+
+
+def test_where_nothing_is_recorded_leaves_may_be_changed():
+    x = torch.ones(2, requires_grad=True)
+    with torch.no_grad():
+        Nines.apply(x[:1])
+    assert x.tolist() == [9, 1]
+
+
 class ExpInPlace(Function):
     @staticmethod
     def forward(ctx, scale, x):
