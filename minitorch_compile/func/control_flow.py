@@ -43,8 +43,9 @@ def cond(pred: Any, true_fn: Branch, false_fn: Branch, operands: Any = ()) -> An
     >>> torch.vmap(lambda x: cond(x > 0, torch.square, torch.neg, (x,)))(torch.tensor([3.0, -2.0]))
     tensor([9., 2.])
     """
-    if not isinstance(pred, (bool, int, float)):
-        _check_choice(pred, true_fn, false_fn, operands)
+    if isinstance(pred, (bool, int, float)):  # known before: there is no other branch, nor a gradient of what it reads
+        return (true_fn if pred else false_fn)(*operands)
+    _check_choice(pred, true_fn, false_fn, operands)
     return cond_op(pred, true_fn, false_fn, operands)
 
 

@@ -30,8 +30,10 @@ from minitorch_compile.sparse.creation import sparse_coo_tensor, sparse_csr_tens
 from minitorch_compile.sparse.sparse_tensor import CooTensor, CsrTensor, SparseTensor
 from minitorch_compile.tensor import Tensor
 from minitorch_compile.tensor.memory.memory_format import layout, sparse_coo, sparse_csr
+from minitorch_compile.tensor.memory.strides import numel
 
 LAYOUTS = {str(kind): kind for kind in (sparse_coo, sparse_csr)}
+MOST_REPEATED = 1 << 20  # indices that needn't be in the file one by one: each is looked at
 INDICES = {sparse_coo: 1, sparse_csr: 2}  # how many tensors of indices come before the values
 
 
@@ -49,10 +51,12 @@ def made_of(kind: layout, parts: Sequence[Any]) -> SparseTensor:
     *indices, values, sizes = parts[: count + 2]
     if any(type(x) is not Tensor or x.is_fake for x in (*indices, values)):
         raise refuse("the indices or values of a sparse tensor are no tensors")
+    if any(numel(n or 1 for n in x.sizes) > max(len(x.storage), MOST_REPEATED) for x in indices):
+        raise refuse("the indices of a sparse tensor are a few that are repeated without end")
     sizes = counts("sizes", tuple(sizes))
     made: Any
     if kind is sparse_coo:
-        is_coalesced = parts[3]
+        is_coalesced = parts[3] if len(parts) > 3 else False  # older files don't say
         made = sparse_coo_tensor(indices[0], values, sizes, is_coalesced=is_coalesced)
         if is_coalesced and np.any(np.diff(made.flat_places) <= 0):
             raise refuse("a sparse tensor is said to be coalesced, but its places are not in order")

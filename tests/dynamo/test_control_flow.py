@@ -170,3 +170,12 @@ def test_the_gradient_of_what_the_chosen_branch_ignores_is_zero():
     torch.cond(torch.tensor(True), lambda a, b: a * 2, lambda a, b: b * 3, (a, b)).sum().backward()
     assert a.grad.tolist() == [2, 2]
     assert b.grad.tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("backend", [None, "eager"])
+def test_of_a_known_condition_only_the_chosen_branch_is_known_of(backend):
+    a, b = (torch.ones(2, requires_grad=True) for _ in range(2))
+    choose = lambda a, b: torch.cond(True, lambda a, b: a * 2, lambda a, b: b * 3, (a, b))
+    (torch.compile(choose, backend=backend) if backend else choose)(a, b).sum().backward()
+    assert a.grad.tolist() == [2, 2]
+    assert b.grad is None

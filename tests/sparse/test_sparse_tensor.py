@@ -289,6 +289,13 @@ def test_what_pytorch_saved():
     assert read["csr"].layout is torch.sparse_csr
 
 
+def test_files_of_older_versions_do_not_say_whether_places_are_in_order():
+    s = coo()
+    made = saved.rebuild(torch.sparse_coo, (s._indices(), s._values(), s.size()))
+    assert_alike(made, s)
+    assert not made.is_coalesced()
+
+
 PLACES = torch.tensor([[0, 1], [2, 0]])
 
 
@@ -301,6 +308,8 @@ PLACES = torch.tensor([[0, 1], [2, 0]])
         (torch.sparse_coo, (PLACES.flip(1), torch.ones(2), (2, 3), True)),
         (torch.sparse_coo, (PLACES, [1.0, 2.0], (2, 3), False)),
         (torch.sparse_coo, (PLACES, torch.ones(2), (2, -3), False)),
+        (torch.sparse_coo, (torch.tensor([[0], [1]]).expand(2, 2**40), torch.ones(1).expand(2**40), (2, 3), False)),
+        (torch.sparse_coo, (torch.zeros(0, 1).expand(0, 2**40), torch.ones(1).expand(2**40), (), True)),
         (torch.sparse_csr, (torch.tensor([0, 2, 1]), torch.tensor([0]), torch.ones(1), (2, 3))),
         (torch.sparse_csr, (torch.tensor([0, 1, 1]), torch.tensor([3]), torch.ones(1), (2, 3))),
         (torch.sparse_csr, (torch.tensor([0, 1]), torch.tensor([1]), torch.ones(1), (2, 3))),
