@@ -30,11 +30,10 @@ def write_in_background() -> None:
     settings = {CACHE_DIR.name: str(cache_folder()), COMPILE_THREADS.name: "1", EAGER_KERNELS.name: "off"}
     try:
         process = start_module("minitorch_compile.inductor.library_writer.write_library", settings)
-    except OSError as error:  # as many processes as this user may have, or no interpreter to start
+        # Who waits for it, so that nothing is left of it once it has ended.
+        threading.Thread(target=process.wait, name="minitorch_compile library", daemon=True).start()
+    except (OSError, RuntimeError) as error:  # too many processes or threads, no interpreter, or this one is ending
         log(f"no process can be started that writes eager kernels: {error}")
-        return
-    # Who waits for it, so that nothing is left of it once it has ended.
-    threading.Thread(target=process.wait, name="minitorch_compile library", daemon=True).start()
 
 
 def write_if_missing() -> None:

@@ -22,7 +22,7 @@ from llvmlite import binding as llvm
 from minitorch_compile.version import __version__
 
 # The floors whose code decides what is in a library: their files are looked at from outside only, which is quick.
-WRITERS = ("kernel_library", "inductor", "prims", "aot", "autograd", "tensor")
+WRITERS = ("kernel_library", "inductor", "prims", "aot", "fx", "autograd", "tensor")
 
 
 @cache

@@ -257,6 +257,15 @@ def test_none_is_written_where_no_later_process_would_find_it(monkeypatch: pytes
         assert not started(monkeypatch, tmp_path)
 
 
+@pytest.mark.parametrize("error", [OSError("too many"), RuntimeError("can't start new thread at interpreter shutdown")])
+def test_no_call_fails_because_nothing_can_be_started(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, error: Exception
+) -> None:
+    monkeypatch.setattr(eager_kernels_cpu, "start_module", Mock(side_effect=error))
+    monkeypatch.setenv("MTC_CACHE_DIR", str(tmp_path))
+    eager_kernels_cpu.write_in_background()
+
+
 def test_what_is_started_imports_nothing_of_the_current_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "numpy.py").write_text("raise SystemExit(3)")
     monkeypatch.chdir(tmp_path)
