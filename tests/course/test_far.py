@@ -9,13 +9,14 @@ import operator
 import os
 import threading
 
+import numpy as np
 import pytest
 
 from minitorch_compile.course.checking import warm
 from minitorch_compile.course.checking.check_keeper import ON_LINUX
 from minitorch_compile.course.checking.check_process import judge
 from minitorch_compile.course.checking.lessons import find_exercise
-from minitorch_compile.course.far.far import FarCallable
+from minitorch_compile.course.far.far import Far, FarCallable
 from minitorch_compile.course.far.link import Link
 from minitorch_compile.course.far.there import there
 from minitorch_compile.course.sandbox import places
@@ -73,6 +74,18 @@ def test_what_stays_with_the_judge_may_be_given_again(judges_end):
     method = type("Method", (), {"__module__": "authoring.nowhere", "m": pytest.raises})
     values = [kind(), kind(), method(), method(), (each for each in ()), test_what_was_not_given_is_not_called.__code__]
     assert all(judges_end.ask("call", operator.getitem, (values, at), {}) is each for at, each in enumerate(values))
+
+
+def test_no_array_is_made_of_what_is_far(judges_end):
+    """NumPy would read the judge's memory where it is told to, and let the other process subtract what is expected."""
+    secret = np.array([3.0, 4.0])
+    far = judges_end.ask("call", functools.partial, (operator.neg,), {})
+    far.__array_interface__ = {"data": (secret.ctypes.data, False), "shape": (2,), "typestr": "<f8", "version": 3}
+    number = Far(judges_end, far._number, float, ())
+    for value in (far, [far, far], number, [number, number]):
+        for compares in (np.asarray, lambda given: np.allclose(given, secret)):
+            with pytest.raises(TypeError, match="expected an array or numbers"):
+                compares(value)
 
 
 @there

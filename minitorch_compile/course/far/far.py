@@ -11,6 +11,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .link import Link
 
+MEMORY = ("__array_interface__", "__array_struct__")
+"""What NumPy asks of what it would make an array of: an address, which is of this process, whoever names it."""
+NO_LOCALS = (object, int, float, complex)
+"""Not even numbers derived from these are numbers here: NumPy takes such as they are, and lets them do the sums."""
 OWN = ("_link", "_number", "_local", "_fields", "_kind", "_values")
 
 
@@ -27,9 +31,11 @@ class Far:
     @property  # type: ignore[misc]
     def __class__(self) -> Any:  # what isinstance asks
         local = object.__getattribute__(self, "_local")
-        return local if local is not object else Far
+        return local if local not in NO_LOCALS else Far
 
     def __getattr__(self, name: str) -> Any:
+        if name in MEMORY:
+            raise TypeError("expected an array or numbers, got an object of a class of your own")
         known = self._values
         return known[name] if name in known else self._link.ask("get", self, name)
 
