@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from minitorch_compile.environment_variables import without_wrong_values
 
@@ -23,12 +23,18 @@ from minitorch_compile.environment_variables import without_wrong_values
 def start_module(
     name: str, settings: Mapping[str, str], stdin: int = subprocess.DEVNULL, stdout: int = subprocess.DEVNULL
 ) -> subprocess.Popen[str]:
-    """A process that runs the module of that name. `settings`: what is different in its environment. OSError if none
-    can be started: too many, no current folder, or a program that has Python inside and says of no interpreter."""
+    """A process that runs the module of that name. OSError as for `start`, and where Python is inside of a program that
+    knows of no interpreter."""
     if not sys.executable:
         raise FileNotFoundError("this program doesn't say where its Python interpreter is (sys.executable)")
+    return start((sys.executable, "-m", name), settings, stdin, stdout)
+
+
+def start(command: Sequence[str], settings: Mapping[str, str], stdin: int, stdout: int) -> subprocess.Popen[str]:
+    """A process that imports what this one would. `settings`: what is different in its environment. OSError if none can
+    be started: too many, or no current folder."""
     return subprocess.Popen(
-        [sys.executable, "-m", name],
+        command,
         stdin=stdin,
         stdout=stdout,
         stderr=subprocess.DEVNULL,

@@ -26,10 +26,11 @@ from contextlib import suppress
 from typing import Any
 
 from minitorch_compile import logs
-from minitorch_compile.environment_variables import COMPILE_THREADS, without_wrong_values
+from minitorch_compile.environment_variables import COMPILE_THREADS
 from minitorch_compile.inductor.device_calls.kernel_store import environment
 from minitorch_compile.inductor.device_calls.ptx_worker import PtxJob
 from minitorch_compile.inductor.runtime.compile_pool import wanted_threads
+from minitorch_compile.own_process import start
 
 FEWEST_JOBS = 3  # for each process: it takes two seconds to start, in which as many kernels are compiled
 LONGEST = 120.0  # seconds after which a process that doesn't answer is given up
@@ -50,21 +51,8 @@ class Worker:
     """One other process. `command`: what it is started by."""
 
     def __init__(self, command: Sequence[str]) -> None:
-        own = {
-            "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path),
-            COMPILE_THREADS.name: "1",
-            "MTC_LOGS": "",
-        }
         pipe = subprocess.PIPE
-        self.process = subprocess.Popen(
-            command,
-            stdin=pipe,
-            stdout=pipe,
-            stderr=subprocess.DEVNULL,
-            encoding="utf-8",
-            env={**without_wrong_values(), **own},
-            start_new_session=True,  # an interrupt from the keyboard is for the process that was started by hand
-        )
+        self.process = start(command, {COMPILE_THREADS.name: "1"}, pipe, pipe)
         self.is_heard_of = False
         self.last_heard = time.monotonic()
 
