@@ -473,9 +473,10 @@ for graph in hook.region.graph_modules:
     print(text if len(text) < 95 else text[:92] + "...")
 
 # %% [markdown]
-# One graph for `size`. Two for `step`: loss, backward pass and the optimizer's update of both parameters are one program
-# up to `loss.item()`, where it breaks, and it was captured once more because at the second step there were gradients to
-# drop. This is a whole training program, compiled as far as it goes, and not one line of it knows about the compiler.
+# One graph for `size`, and one for `step`: loss, backward pass and the optimizer's update of both parameters are one program
+# up to `loss.item()`, where it breaks. At the second step there were gradients to drop, which changes nothing that the
+# graph computes, so it served again. This is a whole training program, compiled as far as it goes, and not one line of it
+# knows about the compiler.
 #
 # When is that better than to write `compile` over a function? When you can't, or don't know where: the program is somebody
 # else's, a library calls your functions back, or you want to see what there is to be captured. For a model of your own the
