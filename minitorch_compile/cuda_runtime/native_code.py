@@ -87,8 +87,9 @@ def native_call() -> Callable[..., int]:
     return _calls[0][0]
 
 
-def builtin(definition: MethodDefinition) -> Any:
-    """A builtin function of Python's. Whoever makes it keeps the definition: CPython knows its address only."""
+def builtin(definition: MethodDefinition, own: Any = None) -> Any:
+    """A builtin function of Python's, whose code is given `own` as what it belongs to. Whoever makes it keeps the
+    definition: CPython knows its address only."""
     new = ctypes.pythonapi.PyCMethod_New
     new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p, ctypes.c_void_p]
-    return new(ctypes.addressof(definition), None, None, None)
+    return new(ctypes.addressof(definition), own, None, None)

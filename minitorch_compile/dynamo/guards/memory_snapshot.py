@@ -28,6 +28,8 @@ from array import array
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
+from minitorch_compile.cuda_runtime.native_code import MethodDefinition, builtin
+
 METH_O = 0x0008
 API = ("PyBytes_AsString", "PyTuple_New", "PyTuple_SetItem", "Py_IncRef", "Py_DecRef")
 LOCK = threading.Lock()
@@ -123,21 +125,10 @@ class Word(NamedTuple):
         return cls(address, ctypes.c_uint64.from_address(address).value)
 
 
-class _MethodDefinition(ctypes.Structure):
-    """PyMethodDef: how CPython describes a builtin function."""
-
-    _fields_ = (
-        ("name", ctypes.c_char_p),
-        ("function", ctypes.c_void_p),
-        ("flags", ctypes.c_int),
-        ("doc", ctypes.c_char_p),
-    )
-
-
 class NativeCode(NamedTuple):
     """The compiled program. `events` is how often `count_event` was called."""
 
-    definition: _MethodDefinition
+    definition: MethodDefinition
     count_event: int
     events: ctypes.c_uint64
     engine: Any
@@ -168,7 +159,7 @@ def _compiled() -> NativeCode:
     machine = llvm.Target.from_default_triple().create_target_machine(opt=2)
     engine = llvm.create_mcjit_compiler(module, machine)
     engine.finalize_object()
-    definition = _MethodDefinition(b"unchanged", engine.get_function_address("unchanged"), METH_O, None)
+    definition = MethodDefinition(b"unchanged", engine.get_function_address("unchanged"), METH_O, None)
     return NativeCode(definition, engine.get_function_address("count_event"), events, engine)
 
 
@@ -177,6 +168,4 @@ def comparison(words: Iterable[Word], kept: Sequence[Any], root: object) -> Call
     None."""
     pairs = [part for word in words for part in word]
     table = array("Q", [id(root), len(pairs) // 2, len(kept), *pairs, *map(id, kept)]).tobytes()
-    new = ctypes.pythonapi.PyCMethod_New
-    new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p, ctypes.c_void_p]
-    return new(ctypes.addressof(native_code().definition), table, None, None)
+    return builtin(native_code().definition, table)
