@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from chromium import BrowserError, Chromium
+from chromium import BrowserError, Chromium, end
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURES = ROOT / "build" / "browser"
@@ -129,13 +129,7 @@ def check(lesson: str) -> list[str]:
 
 
 def main() -> None:
-    try:
-        problems = check(sys.argv[1] if len(sys.argv) > 1 else LESSON)
-    except BrowserError as error:
-        problems = [str(error)]
-    for problem in problems:
-        print(f"FAILED: {problem}")
-    sys.exit(1 if problems else 0)
+    end(lambda: check(sys.argv[1] if len(sys.argv) > 1 else LESSON))
 
 
 if __name__ == "__main__":

@@ -11,13 +11,15 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 import urllib.parse
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, NoReturn
 
 import websocket
 
@@ -26,6 +28,17 @@ PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
 class BrowserError(Exception):
     """What the page did not do, or what is missing to start the browser."""
+
+
+def end(check: Callable[[], list[str]]) -> NoReturn:
+    """Ends the process by what a check says: its problems, a line each, and status 1 if there are some."""
+    try:
+        problems = check()
+    except BrowserError as error:
+        problems = [str(error)]
+    for problem in problems:
+        print(f"FAILED: {problem}")
+    sys.exit(1 if problems else 0)
 
 
 def find_program() -> str:

@@ -9,12 +9,11 @@ build/browser/. `make browser` runs this after the lesson.
 
 import json
 import shutil
-import sys
 import time
 from pathlib import Path
 
 from browser_check import NOTEBOOK, PICTURES, jupyter_lab
-from chromium import BrowserError, Chromium
+from chromium import Chromium, end
 
 ROOT = Path(__file__).resolve().parent.parent
 COURSE = ROOT / "build" / "clicked"
@@ -83,15 +82,5 @@ def check() -> list[str]:
     return problems
 
 
-def main() -> None:
-    try:
-        problems = check()
-    except BrowserError as error:
-        problems = [str(error)]
-    for problem in problems:
-        print(f"FAILED: {problem}")
-    sys.exit(1 if problems else 0)
-
-
 if __name__ == "__main__":
-    main()
+    end(check)

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from chromium import BrowserError, Chromium
+from chromium import BrowserError, Chromium, end
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -233,14 +233,8 @@ STEPS: tuple[Callable[[Chromium, str, str], str], ...] = (speed, zoom, frames, f
 
 def main() -> None:
     names = sys.argv[1:] or list(models())
-    try:
-        problems = [problem for name in names for problem in check(name)]
-    except BrowserError as error:
-        problems = [str(error)]
     print(f"pictures in {PICTURES.relative_to(ROOT)}/")
-    for problem in problems:
-        print(f"FAILED: {problem}")
-    sys.exit(1 if problems else 0)
+    end(lambda: [problem for name in names for problem in check(name)])
 
 
 if __name__ == "__main__":
