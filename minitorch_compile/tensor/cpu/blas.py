@@ -5,6 +5,10 @@ That gains little for a small product, and is a disaster when another program is
 step of a small MLP was seen to take 60 milliseconds instead of 1. So a product of less than SMALL multiplications is
 computed by the calling thread alone.
 
+After a product they spin on, for the next one: for 2**26 ticks of the processor's clock, 25 milliseconds, on cores that
+compiled code wants, which has threads of its own. A step that is part eager and part compiled took twice as long on two
+cores. 2**18 ticks, 100 microseconds, keep a series of products as fast (2**16 make one of 256x256 slower by a fifth).
+
 >>> import numpy as np
 >>> matmul(np.ones((2, 3)), np.ones((3, 1)))
 array([[3.],
@@ -13,6 +17,9 @@ array([[3.],
 
 from __future__ import annotations
 
+import ctypes
+import os
+import threading
 from typing import Any
 
 import numpy as np
@@ -20,6 +27,7 @@ from threadpoolctl import ThreadpoolController
 
 SHARED_FROM = 1 << 18  # multiplications: OpenBLAS itself computes anything smaller on one thread
 SMALL = 1 << 23  # a few tenths of a millisecond on one core
+SPINNING = "OPENBLAS_THREAD_TIMEOUT"  # OpenBLAS's own variable: how long threads wait by spinning, as a power of two
 FLOAT16 = np.dtype(np.float16)
 
 
@@ -34,6 +42,27 @@ def openblas(folder: str) -> Any:
 
 
 _openblas = openblas("numpy")
+
+
+def _spin_briefly() -> None:
+    """Tells NumPy's OpenBLAS, and libraries that are loaded later, unless the user has told them already.
+
+    OpenBLAS reads its variables when it is loaded, which has happened. It can be made to read them again, and to end
+    its threads; they start with the next product. That mustn't happen beside a product: it isn't done if the program
+    has threads that might be computing one.
+    """
+    if SPINNING in os.environ:
+        return
+    os.environ[SPINNING] = "18"
+    may_compute = any(not each.daemon and each is not threading.main_thread() for each in threading.enumerate())
+    if _openblas is not None and not may_compute:
+        library = ctypes.CDLL(_openblas.filepath)
+        if hasattr(library, "openblas_read_env") and hasattr(library, "blas_thread_shutdown_"):
+            library.openblas_read_env()
+            library.blas_thread_shutdown_()
+
+
+_spin_briefly()
 
 
 def thread_count() -> int | None:
