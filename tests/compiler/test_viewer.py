@@ -165,7 +165,7 @@ def test_save_says_which_suffix_it_wants(tmp_path):
 def test_a_notebook_shows_the_page_in_a_frame_and_words_where_frames_are_taken_out():
     bundle = torch.compiler.inspect(lambda x: x + 1, torch.ones(2))._repr_mimebundle_()
     opening, page, words = re.fullmatch(
-        r"(<iframe [^>]*) srcdoc='([^']*)'>(.*)</iframe>", bundle["text/html"], re.DOTALL
+        r"<style>[^<]*</style>(<iframe [^>]*) srcdoc='([^']*)'>(.*)</iframe>", bundle["text/html"], re.DOTALL
     ).groups()
     assert 'sandbox="allow-scripts"' in opening and html.unescape(page).startswith("<!doctype html>")
     assert "<p>Inspection(1 graphs, 0 breaks" in words and "captured graph" in words and "(x + 1,)" in words
