@@ -109,6 +109,26 @@ def test_rows_are_added_in_blocks_as_numpy_adds_them_one_by_one(gathered, places
     np.testing.assert_array_equal(found, wanted)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64", "int8", "uint8", "int64", "bool"])
+@pytest.mark.parametrize("awkward", ["plain", "int32 index", "gaps", "big-endian", "infinite", "result by columns"])
+def test_many_rows_are_added_as_numpy_adds_them_one_by_one(dtype: str, awkward: str) -> None:
+    index, rows = RNG.integers(0, 7, 400), (RNG.integers(0, 3, (400, 3)) / 2).astype(dtype)
+    wanted = np.ones((7, 3), dtype)
+    if awkward == "int32 index":
+        index = index.astype(np.int32)
+    elif awkward == "gaps":
+        index, rows = np.repeat(index, 2)[::2], np.repeat(rows, 2, 1)[::-1, ::2]
+    elif awkward == "big-endian":
+        rows, wanted = rows.astype(rows.dtype.newbyteorder(">")), wanted.astype(rows.dtype.newbyteorder(">"))
+    elif awkward == "infinite" and dtype[0] in "fc":
+        rows[index == 2], rows[index == 4] = np.inf, np.nan
+    found = wanted.copy("F" if awkward == "result by columns" else "C")
+    accumulation.add_rows(found, index, rows)
+    with np.errstate(over="ignore"):
+        np.add.at(wanted, index, rows)
+    np.testing.assert_array_equal(found, wanted)
+
+
 def test_index_put_accumulates_repeated_indices() -> None:
     x = torch.zeros(3)
     x.index_put_((torch.tensor([0, 0, 2]),), torch.ones(3), accumulate=True)

@@ -1,6 +1,7 @@
 """Adding many values to few places: the kernels behind scatter_add, index_put and index_add.
 
-NumPy's own tool, `np.add.at`, is quick for single numbers at flat positions and slow for everything else.
+NumPy's own tool, `np.add.at`, is quick for single numbers at flat positions and slow for everything else. Adding whole
+rows is a product with a sparse matrix, which has a 1 in each column: SciPy's loop for it takes rows as they come.
 
 >>> result = np.zeros((3, 2))
 >>> add_rows(result, np.array([2, 0, 2]), np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]))
@@ -16,16 +17,23 @@ import numpy as np
 
 from minitorch_compile.tensor.dispatch.op import Array
 
+BY_SCIPY = frozenset("fdbhilqBHILQ")  # type codes; its complex products make NaN of infinities
+WORTH_SCIPY = 2**9  # elements: fewer are added before SciPy's sparse matrices are imported
 GATHERED = 2**18  # bytes of rows that are put in order at a time: no second copy of all, and in the processor's cache
 
 
 def add_rows(result: Array, index: Array, rows: Array) -> None:
-    """result[index[i]] += rows[i] for every i, also where an index comes twice."""
+    """result[index[i]] += rows[i] for every i, also where an index comes twice. No index is negative or too large: that
+    was checked."""
     if not index.size or not rows.size:
         return
-    if rows[0].size == 1 and result.flags.c_contiguous:
-        np.add.at(result.reshape(-1), index, rows.reshape(-1))
-        return
+    if result.flags.c_contiguous:
+        if rows[0].size == 1:
+            np.add.at(result.reshape(-1), index, rows.reshape(-1))
+            return
+        if rows.size >= WORTH_SCIPY and result.dtype.char in BY_SCIPY and result.dtype.isnative:
+            _add_by_scipy(result, index, rows)
+            return
     order = np.argsort(index, kind="stable")
     ordered = index[order]
     starts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
@@ -34,6 +42,16 @@ def add_rows(result: Array, index: Array, rows: Array) -> None:
         sums = add.reduceat(rows[order[begin:end]], starts[first:last] - begin, axis=0)
         places = ordered[starts[first:last]]
         result[places] = add(result[places], sums)
+
+
+def _add_by_scipy(result: Array, index: Array, rows: Array) -> None:
+    """The same for a C-contiguous result: a column of a matrix is added for each row, one after the other."""
+    from scipy.sparse import _sparsetools  # its classes would take longer than a small sum, and make a new result
+
+    count, height, width = index.size, result.shape[0], rows[0].size
+    starts, heights = np.arange(count + 1, dtype=np.intp), np.ascontiguousarray(index, np.intp)
+    entries, flat = np.ones(count, result.dtype), np.ascontiguousarray(rows, result.dtype).reshape(-1)
+    _sparsetools.csc_matvecs(height, count, width, starts, heights, entries, flat, result.reshape(-1))
 
 
 def _blocks(starts: Array, count: int, at_a_time: int) -> list[tuple[int, int, int, int]]:
