@@ -6,9 +6,9 @@
 (1, 0, True)
 
 The frame can't reach the notebook around it, but is light or dark as the notebook is: a page in a frame takes the
-colour scheme of the frame's element, for which a rule of style asks how the notebook calls its theme. Where its scripts don't run, the page in it shows plain pictures. Where a
-viewer takes frames out, since it doesn't trust the notebook, what stands within the frame's element stays: the stages
-as a list, and the captured graphs as code.
+colour scheme of the frame's element, for which a rule of style asks how the notebook calls its theme. Where scripts
+don't run, the page shows plain pictures. Where a viewer takes frames out, since it doesn't trust the notebook, what
+stands within the frame's element stays: the stages as a list, and the captured graphs as code.
 """
 
 from __future__ import annotations
