@@ -45,3 +45,14 @@ def words_of(steps: Sequence[Step], block: int, scratch: int) -> np.ndarray:
         for pair in step.arguments:
             words += pair
     return np.array(words, np.int64)
+
+
+def planned_words(step: Step, plan: Sequence[int], scratch: int) -> np.ndarray:
+    """The list of one kernel whose last argument is where its plan lies: the numbers that stand behind the list.
+
+    >>> planned_words(Step(4096, 1, 5.0, [(FIRST_TENSOR, 0)]), [7, 8], 0).tolist()
+    [1, 0, 0, 0, 0, 0, 1, 4096, 4, 0, 0, 0, 0, 1, 5, 0, 2, 144, 7, 8]
+    """
+    words = words_of([step._replace(arguments=[*step.arguments, (IN_LIST, 0)])], 0, scratch)
+    words[-1] = words.nbytes
+    return np.concatenate([words, np.array(plan, np.int64)])

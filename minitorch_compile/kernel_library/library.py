@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -20,10 +20,12 @@ from llvmlite import binding as llvm
 from minitorch_compile import config, logs
 from minitorch_compile.cuda_runtime.native_code import METH_FASTCALL, MethodDefinition, builtin
 from minitorch_compile.kernel_library.object_files import link, read_own, unpack
+from minitorch_compile.kernel_library.planned_kernel import PlannedKernel
 from minitorch_compile.kernel_library.pool_memory import HAS_THREADS, MEMORY, PARALLEL, PARALLEL_ADDRESS
 from minitorch_compile.kernel_library.pool_memory import address_of_system as system
 from minitorch_compile.kernel_library.recipe import Program, Recipe
 from minitorch_compile.kernel_library.stamp import stamp
+from minitorch_compile.kernel_library.tile_sizes import TileSizes
 from minitorch_compile.users_cache import cache_folder
 
 LOOP = ("execute", "parallel_for", "thread_pool_worker", "run_chunk")  # what every call needs
@@ -58,13 +60,16 @@ def library_path() -> Path:
 
 
 class Library:
-    """A library that was read: programs by name, each loaded when it is first asked for."""
+    """A library that was read: programs and kernels by name, each loaded when it is first asked for."""
 
     def __init__(self, data: dict[str, Any]) -> None:
         self.functions: dict[str, list[str]] = data["functions"]  # name -> the key of its machine code, and its path
         self.recipes: dict[str, Any] = data["recipes"]
+        self.planned: dict[str, str] = data["planned"]  # name -> that of its function
+        self.tiles = TileSizes(*data["tiles"])
         self.addresses: dict[str, int] = {}
         self.programs: dict[str, Program | None] = {}
+        self.kernels: dict[str, PlannedKernel | None] = {}
         self.execute, self.parallel = self._native_loop()
 
     def _native_loop(self) -> tuple[Callable[[int, int, int], None], int]:
@@ -93,23 +98,35 @@ class Library:
     def program(self, name: str) -> Program | None:
         """The program of that name; None if there is none."""
         if name not in self.programs:
-            self.programs[name] = self._loaded(name)
+            self.programs[name] = self._loaded(name) if name in self.recipes else None
         return self.programs[name]
 
     def _loaded(self, name: str) -> Program | None:
-        if name not in self.recipes:
-            return None
         recipe = Recipe.from_data(self.recipes[name])
+        found = self._has(name, [step.function for step in recipe.steps])
+        return Program(recipe, self.addresses, self.execute, self.parallel) if found else None
+
+    def kernel(self, name: str) -> PlannedKernel | None:
+        """The kernel of that name which takes a plan; None if there is none."""
+        if name not in self.kernels:
+            function, self.kernels[name] = self.planned.get(name), None
+            if function is not None and self._has(name, [function]):
+                address = self.addresses[function]
+                self.kernels[name] = PlannedKernel(address, self.tiles, self.execute, self.parallel)
+        return self.kernels[name]
+
+    def _has(self, name: str, functions: Iterable[str]) -> bool:
+        """Whether the machine code of these functions is there still, all of it loaded now."""
         try:
-            for step in recipe.steps:
-                self.address_of(step.function)
+            for function in functions:
+                self.address_of(function)
         except LibraryError as error:
             log(f"eager kernels of {name}: {error}")
             if config.eager_kernels == "on":
                 with suppress(OSError):  # the next process finds no library, and has it written
                     library_path().unlink()
-            return None
-        return Program(recipe, self.addresses, self.execute, self.parallel)
+            return False
+        return True
 
 
 def own_symbols() -> dict[str, int]:
@@ -123,8 +140,10 @@ def own_symbols() -> dict[str, int]:
         symbols["minitorch_sched_yield"] = system("sched_yield")
     # What is called where a function raises: those here don't.
     symbols |= dict.fromkeys(RAISING, symbols["Py_IncRef"])
-    # The number of BLAS's threads is asked for where a list has matrix products, which those here have not.
-    symbols |= {f"minitorch_{which}_blas_threads": symbols["Py_IncRef"] for which in ("get", "set")}
+    # The number of BLAS's threads is asked for where a list has matrix products, which those here have not: a plan for
+    # which a kernel would call BLAS isn't made.
+    blas = ("get_blas_threads", "set_blas_threads", "sgemm")
+    symbols |= {f"minitorch_{name}": symbols["Py_IncRef"] for name in blas}
     return symbols
 
 

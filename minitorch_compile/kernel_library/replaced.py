@@ -53,6 +53,14 @@ def program(name: str) -> Any:
     return None if found is None else found.program(name)
 
 
+def planned(name: str) -> Any:
+    """The kernel of that name that takes a plan, likewise."""
+    if config.eager_kernels == "off":
+        return None
+    found = _library()
+    return None if found is None else found.kernel(name)
+
+
 def is_dense(*arrays: np.ndarray) -> bool:
     """Whether all are float32 and row by row in memory."""
     for array in arrays:

@@ -9,7 +9,7 @@ import minitorch_compile as torch
 from minitorch_compile import nn
 from minitorch_compile.compiler import inspect
 from minitorch_compile.inductor.ir.extern_call import ExternCall
-from minitorch_compile.inductor.kernels.channels_last import KERNELS, PLANS, channels_last_kernel, extent_of
+from minitorch_compile.inductor.kernels.channels_last import KERNELS, PLANS, channels_last_kernel, extent_of, plan_of
 from minitorch_compile.inductor.kernels.channels_last_plan import suits
 from minitorch_compile.inductor.machine import named, using
 from minitorch_compile.inductor.schedule.schedule import call_of
@@ -32,7 +32,7 @@ def turned(x):
 
 def run(name, element, first, second, like, shape, cuts=()):
     """A kernel's result, computed in the ranges between these cuts."""
-    numbers, elements = PLANS[name](shape)
+    numbers, elements = plan_of(name, shape)
     scratch = np.full(elements + 32, np.nan, element)
     scratch = scratch[-(scratch.ctypes.data // scratch.itemsize) % 16 :]
     out = np.full(turned(like).shape, np.nan, element)

@@ -7,9 +7,9 @@ import pytest
 
 import minitorch_compile as torch
 from minitorch_compile.compiler import inspect
-from minitorch_compile.inductor.kernels.convolution import KERNELS, PLANS, convolution_kernel, extent_of
-from minitorch_compile.inductor.kernels.convolution_plan import Shape
+from minitorch_compile.inductor.kernels.convolution import KERNELS, convolution_kernel, extent_of, plan_of
 from minitorch_compile.inductor.machine import named, using
+from minitorch_compile.kernel_library.convolution_plan import PLANS, Shape
 
 PC = "x86_64-unknown-linux-gnu"
 AVX2, AVX512 = named("haswell", triple=PC), named("skylake-avx512", triple=PC)
@@ -86,7 +86,7 @@ def folded(into, shape):
 
 def run(name, element, first, second, result, shape, cuts=()):
     """A kernel's result, computed in the ranges between these cuts."""
-    numbers, elements = PLANS[name](shape)
+    numbers, elements = plan_of(name, shape)
     scratch = np.full(elements + 32, np.nan, element)
     scratch = scratch[-(scratch.ctypes.data // scratch.itemsize) % 16 :]
     out = np.full(result.shape, np.nan, element)

@@ -17,13 +17,13 @@ import minitorch_compile as torch
 import minitorch_compile.nn.functional as F
 from minitorch_compile import config
 from minitorch_compile.compiler import eager_kernels_cpu
-from minitorch_compile.inductor.library_writer import write_library as writer
 from minitorch_compile.inductor.library_writer.open_program import NotOpenError, open_program
 from minitorch_compile.kernel_library import library, replaced
 from minitorch_compile.kernel_library.programs import PROGRAMS, ProgramSource
 from minitorch_compile.kernel_library.recipe import Program
 from minitorch_compile.own_process import start_module
 from minitorch_compile.tensor import ops
+from tests.kernel_library.used_library import results, used_library
 
 QUICK = ("layer_norm", "layer_norm_by_input", "layer_norm_by_parameters", "gelu", "softmax")
 
@@ -55,16 +55,6 @@ def batch_norm(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> tor
     return F.batch_norm(x, None, None, weight, bias, training=True)
 
 
-def used_library(names: Any) -> Iterator[library.Library]:
-    """Writes a library of these programs, which the operations of this process then use."""
-    assert writer.write_library(names)
-    found = library.read_library()
-    assert found is not None
-    with pytest.MonkeyPatch.context() as patch, config.patch(eager_kernels="on_disk"):
-        patch.setattr(replaced, "_library", lambda: found)
-        yield found
-
-
 @pytest.fixture(scope="module")
 def few() -> Iterator[library.Library]:
     yield from used_library(QUICK)
@@ -82,14 +72,6 @@ def arrays_of(sizes: tuple[tuple[int, ...], ...], special: bool = False) -> list
         every = arrays[0].reshape(-1)[::997]
         every[:] = np.resize([np.nan, 0.0, -0.0, np.inf, 80.0, -80.0, -np.inf, 1e-30], every.size)
     return arrays
-
-
-def results(call: Any, arrays: list[np.ndarray], dtype: type) -> list[np.ndarray]:
-    """What a call gives, and all its gradients."""
-    tensors = [torch.tensor(array.astype(dtype), requires_grad=True) for array in arrays]
-    out = call(*tensors)
-    out.backward(torch.tensor(np.cos(np.arange(out.numel())).reshape(out.shape).astype(dtype)))
-    return [out.detach().numpy(), *(tensor.grad.numpy() for tensor in tensors)]
 
 
 def check(call: Any, sizes: tuple[tuple[int, ...], ...], special: bool) -> None:
@@ -229,7 +211,9 @@ def test_a_library_whose_code_was_removed_is_written_anew(monkeypatch: pytest.Mo
     step = {"function": "kernel", "points": (1, (), 1, ""), "extent": (1, (), 1, ""), "nanoseconds": 1.0}
     recipe["steps"] = [{**step, "sizes": [], "buffers": [], "scratch": []}]
     monkeypatch.setattr(library.Library, "_native_loop", lambda self: (None, 0))
-    found = library.Library({"functions": {"kernel": ["key", str(tmp_path / "gone")]}, "recipes": {"gelu": recipe}})
+    functions = {"kernel": ["key", str(tmp_path / "gone")]}
+    kernels = {"recipes": {"gelu": recipe}, "planned": {"max_pool2d": "kernel"}, "tiles": (16, 8, 3, 4, 6)}
+    found = library.Library({"functions": functions, **kernels})
     with config.patch(eager_kernels="on_disk"):
         assert found.program("gelu") is None and (tmp_path / "library").exists()
     found.programs.clear()

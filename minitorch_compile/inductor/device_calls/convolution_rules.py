@@ -25,7 +25,6 @@ from minitorch_compile.inductor.ir.handler import Handler
 from minitorch_compile.inductor.ir.index import Index
 from minitorch_compile.inductor.ir.loops import TensorBox
 from minitorch_compile.inductor.kernels.calls import shape_of_convolution
-from minitorch_compile.inductor.kernels.convolution_plan import Shape
 from minitorch_compile.inductor.lowering.creation import full
 from minitorch_compile.inductor.lowering.graph_lowering import GraphLowering
 from minitorch_compile.inductor.lowering.half_precision import HALF, in_float32, widened
@@ -33,6 +32,7 @@ from minitorch_compile.inductor.lowering.reduction import reduced
 from minitorch_compile.inductor.lowering.shape import all_of, pad, reindexed, within
 from minitorch_compile.inductor.lowering.stored_views import contiguous_view, stored_view
 from minitorch_compile.inductor.lowering.table import Rule
+from minitorch_compile.kernel_library.convolution_plan import Shape
 from minitorch_compile.prims import Prim
 from minitorch_compile.tensor.memory.memory_format import channels_last, suggested_format
 from minitorch_compile.tensor.memory.strides import numel

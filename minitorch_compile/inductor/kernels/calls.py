@@ -24,7 +24,6 @@ from typing import Any, NamedTuple
 from minitorch_compile.inductor.ir.buffer import Ints
 from minitorch_compile.inductor.ir.extern_call import ExternCall, StridedView, matrix_layout
 from minitorch_compile.inductor.kernels import attention_calls, channels_last, convolution, pooling, winograd
-from minitorch_compile.inductor.kernels.convolution_plan import Shape
 from minitorch_compile.inductor.kernels.product_tiles import (
     BatchedTilesPlan,
     PackedProductPlan,
@@ -34,6 +33,7 @@ from minitorch_compile.inductor.kernels.product_tiles import (
 )
 from minitorch_compile.inductor.runtime.blas import BatchedProductPlan, ProductPlan
 from minitorch_compile.inductor.runtime.chunks import chunk_length, chunks_text
+from minitorch_compile.kernel_library.convolution_plan import Shape
 from minitorch_compile.tensor.memory.strides import numel
 
 
@@ -239,7 +239,7 @@ def plan_of_convolution(call: ExternCall) -> tuple[tuple[int, ...], int]:
     shape, name = convolution_shape(call), name_of_convolution(call)
     if call.kernel in WINOGRAD_KERNELS:
         return winograd.plan_of(shape, CHANNELS_LAST in call.kernel, name == "convolution_input_grad")
-    return (channels_last if call.kernel in CHANNELS_LAST_KERNELS else convolution).PLANS[name](shape)
+    return (channels_last if call.kernel in CHANNELS_LAST_KERNELS else convolution).plan_of(name, shape)
 
 
 def extent_of_convolution(call: ExternCall) -> int:

@@ -30,7 +30,6 @@ from minitorch_compile.inductor.kernels.channels_last_plan import (
     plan_input_grad,
     plan_weight_grad,
 )
-from minitorch_compile.inductor.kernels.convolution_plan import Shape
 from minitorch_compile.inductor.kernels.pixel_tiles import channel_tile, tap_tile, weight_tile, window_tile
 from minitorch_compile.inductor.kernels.shifted_planes import clear, compiled
 from minitorch_compile.inductor.kernels.tile_transpose import turn_over
@@ -39,6 +38,7 @@ from minitorch_compile.inductor.kernels.vector_tiles import lanes, most_lanes
 from minitorch_compile.inductor.machine import Machine, machine_number
 from minitorch_compile.inductor.runtime.kernel_function import native_function
 from minitorch_compile.inductor.runtime.raw_memory import ELEMENTS, advance, as_integers, as_tuple
+from minitorch_compile.kernel_library.convolution_plan import Shape
 
 
 # Pixels of the highest tile and of a lower one. Sums of 12 would fit, too, but LLVM loads all pixels first: no room.
@@ -388,13 +388,18 @@ PLANS: dict[str, Callable[[Shape], tuple[ChannelsLastPlan, int]]] = {
 }
 
 
+def plan_of(kernel: str, shape: Shape) -> tuple[ChannelsLastPlan, int]:
+    """What a kernel is told, and how many elements of scratch memory it needs."""
+    return PLANS[kernel](shape)
+
+
 def extent_of(kernel: str, shape: Shape) -> int:
     """How far `hi` goes: so many ranges there are."""
     if kernel == "convolution_weight_grad":
         if is_depthwise(shape):
             return -(-shape.channels // most_lanes())
         return shape.groups * -(-shape.per_group // filters_of_grad())
-    plan, _ = PLANS[kernel](shape)
+    plan, _ = plan_of(kernel, shape)
     return shape.images * (plan.result_y // plan.band)
 
 

@@ -18,15 +18,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from minitorch_compile.inductor.kernels.convolution_plan import (
+from minitorch_compile.inductor.kernels.vector_tiles import most_lanes
+from minitorch_compile.inductor.machine import Machine, machine_number
+from minitorch_compile.kernel_library.convolution_plan import (
     ENTRY,
     FEWEST_RANGES,
     SMALLEST_RANGE,
     Shape,
     shifts,
 )
-from minitorch_compile.inductor.kernels.vector_tiles import most_lanes
-from minitorch_compile.inductor.machine import Machine, machine_number
 
 BLOCK = 192  # pixels of the result that are computed from one panel of weights after the other
 TAPS = 9  # of a window, whose weights' gradients are added up in registers together

@@ -23,15 +23,6 @@ from typing import Any
 
 from numba import types
 
-from minitorch_compile.inductor.kernels.convolution_plan import (
-    CONVOLUTION_PLAN,
-    ConvolutionPlan,
-    Shape,
-    filters_together,
-    plan_forward,
-    plan_input_grad,
-    plan_weight_grad,
-)
 from minitorch_compile.inductor.kernels.shifted_planes import (
     block_of,
     clear,
@@ -42,19 +33,29 @@ from minitorch_compile.inductor.kernels.shifted_planes import (
     slide,
 )
 from minitorch_compile.inductor.kernels.vector_tiles import (
-    COLUMNS_OF_ONE,
     inner_products,
     lanes,
     tile_columns,
     tile_rows,
+    tile_sizes,
 )
+from minitorch_compile.inductor.machine import Machine, machine_number
 from minitorch_compile.inductor.runtime.blas import Matrix, gemm
 from minitorch_compile.inductor.runtime.kernel_function import native_function
 from minitorch_compile.inductor.runtime.raw_memory import ELEMENTS, advance, as_integers, as_tuple
+from minitorch_compile.kernel_library import convolution_plan
+from minitorch_compile.kernel_library.convolution_plan import CONVOLUTION_PLAN, ConvolutionPlan, Shape
+from minitorch_compile.kernel_library.tile_sizes import COLUMNS_OF_ONE
 
 LONGEST = 4096  # places of one image that are added up before the sum is stored
 FEW_PLACES = 256  # from so many on, BLAS multiplies `filters_together` rows at a time faster than all together
 STRIP = 1 << 16  # elements of an image's planes that filters pass over one after the other: they stay in cache
+
+
+@machine_number
+def filters_together(machine: Machine) -> int:
+    """Filters for whose weights' gradients the planes of the output's gradient lie in memory together."""
+    return tile_sizes().filters_together
 
 
 @compiled
@@ -336,20 +337,16 @@ KERNELS: dict[str, Callable[..., None]] = {
     "convolution_weight_grad": weight_grad,
     "convolution_input_grad": input_grad,
 }
-PLANS: dict[str, Callable[[Shape], tuple[ConvolutionPlan, int]]] = {
-    "convolution": plan_forward,
-    "convolution_weight_grad": plan_weight_grad,
-    "convolution_input_grad": plan_input_grad,
-}
+
+
+def plan_of(kernel: str, shape: Shape) -> tuple[ConvolutionPlan, int]:
+    """What a kernel is told, and how many elements of scratch memory it needs."""
+    return convolution_plan.PLANS[kernel](shape, tile_sizes())
 
 
 def extent_of(kernel: str, shape: Shape) -> int:
     """How far `hi` goes: so many ranges there are."""
-    if kernel == "convolution_weight_grad":
-        return shape.groups * -(-shape.per_group // tile_rows())
-    results = shape.per_group if kernel == "convolution" else shape.part
-    plan, _ = PLANS[kernel](shape)
-    return shape.images * shape.groups * -(-results // plan.at_once)
+    return convolution_plan.extent_of(kernel, shape, plan_of(kernel, shape)[0], tile_sizes())
 
 
 @cache

@@ -28,14 +28,15 @@ from numba import njit
 
 from minitorch_compile.inductor.kernels.vector_moves import copy_every_other, copy_row, interleave
 from minitorch_compile.inductor.kernels.vector_tiles import (
-    VECTORS_OF_ONE,
     lanes,
     outer_products,
     tile_filters,
+    tile_sizes,
     tile_vectors,
 )
 from minitorch_compile.inductor.machine import Machine, machine_number
 from minitorch_compile.inductor.runtime.raw_memory import advance, pointer  # noqa: F401 (pointer: the example's)
+from minitorch_compile.kernel_library.tile_sizes import VECTORS_OF_ONE
 
 compiled: Any = njit(error_model="numpy")
 slide_block, slide_block_wide = outer_products(tile_filters, 1), outer_products(tile_filters, tile_vectors)
@@ -45,22 +46,7 @@ slide_one, slide_one_wide = outer_products(1, 1), outer_products(1, VECTORS_OF_O
 @machine_number
 def most_places(machine: Machine) -> int:
     """The most places that are computed at once."""
-    return machine.vector_bytes // 4 * max(tile_vectors(), VECTORS_OF_ONE)
-
-
-def pitch_of(width: int, before: int, places: int, reach: int) -> int:
-    """How far apart the rows of a plane lie, in which `places` windows stand side by side, the last `reach` further.
-
-    `before` is how many zeros stand before the `width` elements of a row; those after them are the next row's, if it
-    has enough.
-
-    >>> pitch_of(7, before=1, places=7, reach=2)        # 3x3 with a border of one: 9 columns, of which two are one
-    8
-    """
-    after = max(0, places + reach - before - width)
-    if before < 0:
-        return places + reach
-    return min(places + reach, max(width + max(before, after), places))
+    return tile_sizes().most_places
 
 
 @njit(forceinline=True)
@@ -121,11 +107,6 @@ def deal_planes(image, planes, channels, height, width, rows, pitch, top, left, 
 def block_of(filters):
     """How many filters are computed together, of so many."""
     return tile_filters() if 2 * filters >= tile_filters() else 1
-
-
-def padded_to_block(filters: int) -> int:
-    """How many filters there are when the last block is filled up."""
-    return -(-filters // tile_filters()) * tile_filters() if 2 * filters >= tile_filters() else filters
 
 
 @compiled

@@ -39,8 +39,8 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from minitorch_compile.inductor.machine import Machine, Number, current, machine_number, value_of
+from minitorch_compile.kernel_library.tile_sizes import TileSizes
 
-VECTORS_OF_ONE, COLUMNS_OF_ONE = 4, 9  # of a single filter, or a single row
 WORD = ir.IntType(64)
 _INDEX = ir.IntType(32)
 Vectors = list[list[ir.Value]]
@@ -76,6 +76,11 @@ def tile_columns(machine: Machine) -> int:
 def most_lanes(machine: Machine) -> int:
     """How many of the smallest elements, of four bytes, a vector holds."""
     return machine.vector_bytes // 4
+
+
+def tile_sizes() -> TileSizes:
+    """All these numbers, for plans."""
+    return TileSizes(most_lanes(), tile_filters(), tile_vectors(), tile_rows(), tile_columns())
 
 
 class VectorEmitter:

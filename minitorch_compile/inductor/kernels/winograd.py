@@ -30,7 +30,6 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 
-from minitorch_compile.inductor.kernels.convolution_plan import Shape
 from minitorch_compile.inductor.kernels.product_tiles import Panels, Rows, multiply_panels, panel_width
 from minitorch_compile.inductor.kernels.shifted_planes import clear, compiled, take_every
 from minitorch_compile.inductor.kernels.tile_transpose import turn_over
@@ -38,6 +37,7 @@ from minitorch_compile.inductor.kernels.vector_moves import copy_row
 from minitorch_compile.inductor.kernels.vector_tiles import WORD, VectorEmitter, lanes, most_lanes, vector_function
 from minitorch_compile.inductor.runtime.kernel_function import native_function
 from minitorch_compile.inductor.runtime.raw_memory import ELEMENTS, advance, as_tuple
+from minitorch_compile.kernel_library.convolution_plan import Shape
 
 TILES = 96  # that are multiplied together, about: what belongs to them stays in the second-level cache
 APART = 80  # elements between two of the 16 matrices, so that they don't fall on the same lines of the cache

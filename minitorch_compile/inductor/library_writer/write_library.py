@@ -16,6 +16,8 @@ from collections.abc import Iterable, Sequence
 
 from minitorch_compile.inductor.codegen.cpu import wrapper
 from minitorch_compile.inductor.codegen.shared.kernel_source import KernelSource
+from minitorch_compile.inductor.kernels import convolution
+from minitorch_compile.inductor.kernels.vector_tiles import tile_sizes
 from minitorch_compile.inductor.library_writer.open_program import kernels_of, open_program
 from minitorch_compile.inductor.runtime import code_cache, compile_pool, native_loop
 from minitorch_compile.inductor.runtime.builtin_function import BUILTINS
@@ -30,22 +32,29 @@ from minitorch_compile.kernel_library.stamp import stamp
 FOREIGN = re.compile(rb"(?<=\0)(?:Py\w+|_Py\w+|NRT_\w+|numba_\w+|minitorch_\w+|scipy\w+)(?=\0)")
 
 
-def source_of(kernels: Sequence[KernelSource]) -> str:
-    """A generated file with these kernels."""
+# The kernels that take a plan, each as a generated file defines it.
+PLANNED = {name: f'convolution_kernel("{name}", "float32")' for name in convolution.KERNELS} | {
+    "max_pool2d": 'max_pool_kernel("float32")',
+    "max_pool2d_backward": 'max_pool_backward_kernel("float32")',
+}
+
+
+def source_of(kernels: Sequence[KernelSource], planned: Sequence[str] = ()) -> str:
+    """A generated file with these kernels, and those of these names that take a plan."""
     texts = [wrapper.kernel_definition(f"{kernel.title}_{number}", kernel) for number, kernel in enumerate(kernels)]
-    body = "\n\n\n".join(texts)
+    body = "\n\n\n".join([*texts, *(f"{name} = {PLANNED[name]}" for name in planned)])
     head = wrapper.HEADER.format(schedule="the library of eager operations", imports=wrapper.imports_for(body))
     return f"{head}\n\n{body}\n"
 
 
-def compiled(source: str) -> list[NativeFunction]:
-    """The functions in a file, and those that every call needs, all of them compiled."""
+def compiled(source: str) -> dict[str, NativeFunction]:
+    """The functions in a file by their names in it, and those that every call needs, all of them compiled."""
     module = code_cache.load(source)
-    own = [value for value in vars(module).values() if isinstance(value, NativeFunction)]
-    functions = [*own, *native_loop.thread_functions()]
-    compile_pool.POOL.provide(source, functions)
-    functions.append(BUILTINS["execute"])
-    for function in functions:
+    functions = {name: value for name, value in vars(module).items() if isinstance(value, NativeFunction)}
+    functions |= {function.name: function for function in native_loop.thread_functions()}
+    compile_pool.POOL.provide(source, list(functions.values()))
+    functions["execute"] = BUILTINS["execute"]
+    for function in functions.values():
         assert function.address  # compiled now, unless it was
         check_symbols(function)
     return functions
@@ -65,13 +74,17 @@ def is_in_python(name: str) -> bool:
     return hasattr(ctypes.pythonapi, name)
 
 
-def write_library(names: Iterable[str] = PROGRAMS) -> bool:
-    """Whether a library of these programs was written."""
-    programs = {name: open_program(name, PROGRAMS[name]) for name in names}
-    functions = compiled(source_of(kernels_of(list(programs.values()))))
+def write_library(names: Iterable[str] = (*PROGRAMS, *PLANNED)) -> bool:
+    """Whether a library of these programs and kernels was written."""
+    names = list(names)
+    programs = {name: open_program(name, PROGRAMS[name]) for name in names if name in PROGRAMS}
+    planned = [name for name in names if name in PLANNED]
+    functions = compiled(source_of(kernels_of(list(programs.values())), planned))
     data = {
-        "functions": {function.name: [str(function.key), str(function.path)] for function in functions},
+        "functions": {function.name: [str(function.key), str(function.path)] for function in functions.values()},
         "recipes": {name: program.recipe for name, program in programs.items()},
+        "planned": {name: functions[name].name for name in planned},
+        "tiles": tile_sizes(),
     }
     return write_whole(library_path(), pack(stamp(), "library", json.dumps(data).encode()))
 

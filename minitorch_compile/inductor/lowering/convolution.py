@@ -14,12 +14,12 @@ from minitorch_compile.inductor.ir.extern_call import StridedView
 from minitorch_compile.inductor.ir.loops import TensorBox
 from minitorch_compile.inductor.kernels.calls import CHANNELS_LAST, shape_of_convolution
 from minitorch_compile.inductor.kernels.channels_last_plan import suits
-from minitorch_compile.inductor.kernels.convolution_plan import Shape
 from minitorch_compile.inductor.lowering.extern import extern_rule
 from minitorch_compile.inductor.lowering.graph_lowering import GraphLowering
 from minitorch_compile.inductor.lowering.shape import reindexed
 from minitorch_compile.inductor.lowering.stored_views import dense_view, stored_view
 from minitorch_compile.inductor.lowering.table import Rule, lowering
+from minitorch_compile.kernel_library.convolution_plan import Shape
 from minitorch_compile.prims import Prim
 from minitorch_compile.tensor.memory.memory_format import channels_last, strides_in, suggested_format
 from minitorch_compile.tensor.memory.strides import numel

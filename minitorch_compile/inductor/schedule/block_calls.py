@@ -30,9 +30,10 @@ from minitorch_compile.inductor.kernels.calls import (
     extent_of_convolution,
     packed_product_source,
 )
-from minitorch_compile.inductor.kernels.convolution_plan import at_once
+from minitorch_compile.inductor.kernels.vector_tiles import tile_sizes
 from minitorch_compile.inductor.schedule.fused_call import Blocks
 from minitorch_compile.inductor.schedule.packed_products import matrix_blocks, row_blocks
+from minitorch_compile.kernel_library.convolution_plan import at_once
 from minitorch_compile.tensor.memory.strides import numel
 
 BLOCK_BYTES = 1 << 17  # of a convolution's result that are made before the loops that follow
@@ -54,7 +55,7 @@ def image_blocks(call: ExternCall) -> Blocks | None:
     """How the result of a convolution, or the gradient of its input, falls into blocks of channels of an image."""
     shape = convolution_shape(call)
     results = shape.per_group if call.kernel == "convolution" else shape.part
-    together = at_once(shape, results)
+    together = at_once(shape, results, tile_sizes())
     if results % together:  # the last piece is smaller
         return None
     images, _, height, width = call.outputs[0].sizes

@@ -1,24 +1,19 @@
 """What a convolution's kernels are told: its shape, and where they put what in their scratch memory.
 
+It needs no Numba: eager operations make plans, too.
+
 >>> shape = Shape(1, 3, (8, 8), 16, (3, 3), (8, 8), (1, 1), (1, 1), (1, 1), 1)
->>> plan, elements = plan_forward(shape)
+>>> plan, elements = plan_forward(shape, TileSizes(lanes=16, filters=8, vectors=3, rows=4, columns=6))
 >>> plan.rows, plan.pitch                           # of a plane: the border of one is shared between rows
 (10, 9)
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
-from minitorch_compile.inductor.kernels.shifted_planes import most_places, padded_to_block, pitch_of
-from minitorch_compile.inductor.kernels.vector_tiles import (
-    COLUMNS_OF_ONE,
-    most_lanes,
-    tile_columns,
-    tile_filters,
-    tile_rows,
-)
-from minitorch_compile.inductor.machine import Machine, machine_number
+from minitorch_compile.kernel_library.tile_sizes import COLUMNS_OF_ONE, TileSizes
 
 Pair = tuple[int, int]
 FEWEST_PLACES = 2048  # over which a gradient of weights is added up in registers: several images, if they are small
@@ -26,12 +21,6 @@ FEWEST_RANGES = 8  # into which the work is cut, if there is enough: what as man
 SMALLEST_RANGE = 1 << 20  # multiplications that are worth a range of their own
 WIDE, FEW = 256, 64  # places and channels: a matrix product of at least so many columns, and at most so long sums
 ENTRY = 2  # elements that one offset takes at most: it has eight bytes
-
-
-@machine_number
-def filters_together(machine: Machine) -> int:
-    """Filters for whose weights' gradients the planes of the output's gradient lie in memory together."""
-    return 4 * tile_rows()
 
 
 class Shape(NamedTuple):
@@ -53,9 +42,9 @@ class Shape(NamedTuple):
         """Whether BLAS could do it."""
         return self.kernel == (1, 1) and self.stride == (1, 1) and self.padding == (0, 0)
 
-    def slides(self, inner: int, results: int) -> bool:
+    def slides(self, inner: int, results: int, tiles: TileSizes) -> bool:
         """Whether it's faster not to ask BLAS, for sums of `inner` products: it needs more of them in each sum."""
-        wide = self.out[0] * self.out[1] >= WIDE and inner <= FEW and results >= tile_filters()
+        wide = self.out[0] * self.out[1] >= WIDE and inner <= FEW and results >= tiles.filters
         return wide or not self.is_product
 
     @property
@@ -141,24 +130,39 @@ def with_places(plan: ConvolutionPlan, first: int, second: int, tile: int, offse
     return plan._replace(second_at=ends[1], tile_at=ends[2], offsets_at=ends[3]), ends[4]
 
 
-def at_once(shape: Shape, results: int) -> int:
+def at_once(shape: Shape, results: int, tiles: TileSizes) -> int:
     """How many of a group's result channels one range computes: all, unless there are few images and groups."""
     ranges = min(-(-FEWEST_RANGES // max(1, shape.images * shape.groups)), shape.multiplications // SMALLEST_RANGE)
-    blocks = -(-results // tile_filters())
-    return min(results, tile_filters() * -(-blocks // max(1, min(ranges, blocks))))
+    blocks = -(-results // tiles.filters)
+    return min(results, tiles.filters * -(-blocks // max(1, min(ranges, blocks))))
 
 
-def plan_forward(shape: Shape) -> tuple[ConvolutionPlan, int]:
+def plan_forward(shape: Shape, tiles: TileSizes) -> tuple[ConvolutionPlan, int]:
     """What `forward` takes, and how many elements of scratch memory it needs."""
-    together = at_once(shape, shape.per_group)
-    if not shape.slides(shape.part, shape.per_group):
+    together = at_once(shape, shape.per_group, tiles)
+    if not shape.slides(shape.part, shape.per_group, tiles):
         return plan_of(shape, together), 0
     rows, pitch = sizes_of_planes(shape)
-    planes = shape.part * shape.stride[0] * shape.stride[1] * rows * pitch + pitch + most_places()
-    tile = tile_filters() * (shape.out[0] * pitch + most_places())
+    planes = shape.part * shape.stride[0] * shape.stride[1] * rows * pitch + pitch + tiles.most_places
+    tile = tiles.filters * (shape.out[0] * pitch + tiles.most_places)
     plan = plan_of(shape, together, (rows, pitch), shape.padding)
-    plan = plan._replace(packed=padded_to_block(shape.per_group) * shape.window)
+    plan = plan._replace(packed=tiles.padded_to_block(shape.per_group) * shape.window)
     return with_places(plan, planes, shape.groups * plan.packed, tile, shape.window)
+
+
+def pitch_of(width: int, before: int, places: int, reach: int) -> int:
+    """How far apart the rows of a plane lie, in which `places` windows stand side by side, the last `reach` further.
+
+    `before` is how many zeros stand before the `width` elements of a row; those after them are the next row's, if it
+    has enough.
+
+    >>> pitch_of(7, before=1, places=7, reach=2)        # 3x3 with a border of one: 9 columns, of which two are one
+    8
+    """
+    after = max(0, places + reach - before - width)
+    if before < 0:
+        return places + reach
+    return min(places + reach, max(width + max(before, after), places))
 
 
 def sizes_of_planes(shape: Shape) -> Pair:
@@ -177,10 +181,10 @@ def shifts(stride: int, padding: int, kernel: int, dilation: int) -> tuple[int, 
     return min(whole, default=0), max(whole, default=0)
 
 
-def plan_input_grad(shape: Shape) -> tuple[ConvolutionPlan, int]:
+def plan_input_grad(shape: Shape, tiles: TileSizes) -> tuple[ConvolutionPlan, int]:
     """What `input_grad` takes, and how many elements of scratch memory it needs."""
-    together = at_once(shape, shape.part)
-    if not shape.slides(shape.per_group, shape.part):
+    together = at_once(shape, shape.part, tiles)
+    if not shape.slides(shape.per_group, shape.part, tiles):
         return plan_of(shape, together), 0
     (top, bottom), (left, right) = (
         shifts(*four) for four in zip(shape.stride, shape.padding, shape.kernel, shape.dilation)
@@ -189,21 +193,36 @@ def plan_input_grad(shape: Shape) -> tuple[ConvolutionPlan, int]:
     pitch = pitch_of(shape.out[1], -left, columns, right - left)
     height = rows + bottom - top
     window, kinds = shape.per_group * shape.kernel[0] * shape.kernel[1], shape.stride[0] * shape.stride[1]
-    planes = shape.per_group * height * pitch + pitch + most_places()
+    planes = shape.per_group * height * pitch + pitch + tiles.most_places
     plan = plan_of(shape, together, (height, pitch), (-top, -left))
-    plan = plan._replace(packed=padded_to_block(shape.part) * window)
-    tile = tile_filters() * (rows * pitch + most_places())
+    plan = plan._replace(packed=tiles.padded_to_block(shape.part) * window)
+    tile = tiles.filters * (rows * pitch + tiles.most_places)
     return with_places(plan, planes, shape.groups * plan.packed, tile, window + kinds)
 
 
-def plan_weight_grad(shape: Shape) -> tuple[ConvolutionPlan, int]:
+def plan_weight_grad(shape: Shape, tiles: TileSizes) -> tuple[ConvolutionPlan, int]:
     """What `weight_grad` takes, and how many elements of scratch memory it needs."""
     if shape.is_product:
         return plan_of(shape, 1), 0
     rows, pitch = sizes_of_planes(shape)
     batches = -(-shape.images // max(1, FEWEST_PLACES // max(1, shape.out[0] * pitch)))
     images = max(1, -(-shape.images // max(1, batches)))
-    planes = shape.part * shape.stride[0] * shape.stride[1] * rows * pitch + pitch + most_places()
-    grads = filters_together() * (shape.out[0] * pitch + most_lanes())
+    planes = shape.part * shape.stride[0] * shape.stride[1] * rows * pitch + pitch + tiles.most_places
+    grads = tiles.filters_together * (shape.out[0] * pitch + tiles.lanes)
     plan = plan_of(shape, images, (rows, pitch), shape.padding)
-    return with_places(plan, images * planes, images * grads, 0, shape.window + tile_columns() + COLUMNS_OF_ONE)
+    return with_places(plan, images * planes, images * grads, 0, shape.window + tiles.columns + COLUMNS_OF_ONE)
+
+
+PLANS: dict[str, Callable[[Shape, TileSizes], tuple[ConvolutionPlan, int]]] = {
+    "convolution": plan_forward,
+    "convolution_weight_grad": plan_weight_grad,
+    "convolution_input_grad": plan_input_grad,
+}
+
+
+def extent_of(kernel: str, shape: Shape, plan: ConvolutionPlan, tiles: TileSizes) -> int:
+    """How far `hi` goes: so many ranges there are."""
+    if kernel == "convolution_weight_grad":
+        return shape.groups * -(-shape.per_group // tiles.rows)
+    results = shape.per_group if kernel == "convolution" else shape.part
+    return shape.images * shape.groups * -(-results // plan.at_once)

@@ -1,0 +1,87 @@
+"""Convolutions on kernels that take a plan: how a call, or a gradient of one, comes down to images.
+
+A convolution of one dimension is one of images of height 1. What is no image row by row in memory is copied: that is
+little work beside the products.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from minitorch_compile.kernel_library.convolution_plan import PLANS, Shape, extent_of
+from minitorch_compile.kernel_library.planned_kernel import Plan
+from minitorch_compile.kernel_library.replaced import is_dense, kernel, planned
+from minitorch_compile.kernel_library.tile_sizes import TileSizes
+from minitorch_compile.tensor import ops
+from minitorch_compile.tensor.ops.windows import output_sizes
+
+Array = np.ndarray
+Ints = tuple[int, ...]
+Geometry = tuple[Ints, Ints, Ints, int]  # stride, padding, dilation, groups
+MULTIPLICATIONS = 40  # that a core does in a nanosecond
+
+
+@kernel(ops.convolution)
+def _(input: Array, weight: Array, bias: Array | None, *how: Any) -> Array | None:
+    geometry = _geometry(*how)
+    sizes = (*input.shape[:1], *weight.shape[:1], *output_sizes(input.shape[2:], weight.shape[2:], *geometry[:3]))
+    out = _run("convolution", input, weight, input.shape, weight.shape, sizes, geometry)
+    if out is not None and bias is not None:
+        out += bias.reshape(-1, *(1,) * (out.ndim - 2))
+    return out
+
+
+@kernel(ops.convolution_weight_grad)
+def _(grad: Array, input: Array, weight_sizes: Sequence[int], *how: Any) -> Array | None:
+    sizes = tuple(weight_sizes)
+    return _run("convolution_weight_grad", grad, input, input.shape, sizes, sizes, _geometry(*how))
+
+
+@kernel(ops.convolution_input_grad)
+def _(grad: Array, weight: Array, input_sizes: Sequence[int], *how: Any) -> Array | None:
+    sizes = tuple(input_sizes)
+    return _run("convolution_input_grad", grad, weight, sizes, weight.shape, sizes, _geometry(*how))
+
+
+def _geometry(stride: Sequence[int], padding: Sequence[int], dilation: Sequence[int], groups: int) -> Geometry:
+    return tuple(stride), tuple(padding), tuple(dilation), groups
+
+
+def _run(
+    name: str, first: Array, second: Array, image: Ints, weight: Ints, result: Ints, geometry: Geometry
+) -> Array | None:
+    """A kernel's result for a convolution of images by weights of these sizes; None where there is no kernel for it."""
+    found = planned(name) if len(image) in (3, 4) else None
+    call = found and found.call(convolution_plan, name, image, weight, *geometry)
+    if call is None:
+        return None
+    first, second = np.ascontiguousarray(first), np.ascontiguousarray(second)
+    if not is_dense(first, second):
+        return None
+    out = np.empty(result, np.float32)
+    call(first, second, out)
+    return out
+
+
+def convolution_plan(
+    name: str, image: Ints, weight: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int, tiles: TileSizes
+) -> Plan | None:
+    """What a kernel is told of a convolution. None for what BLAS multiplies faster, and if there is nothing to do."""
+    if len(image) == 3:
+        image, weight = (*image[:2], 1, *image[2:]), (*weight[:2], 1, *weight[2:])
+        stride, padding, dilation = (1, *stride), (0, *padding), (1, *dilation)
+    if not all((*image, *weight)):
+        return None
+    places = output_sizes(image[2:], weight[2:], stride, padding, dilation)
+    size, kernel, out, step, border, apart = (
+        (y, x) for y, x in (image[2:], weight[2:], places, stride, padding, dilation)
+    )
+    shape = Shape(image[0], image[1], size, weight[0], kernel, out, step, border, apart, groups)
+    numbers, elements = PLANS[name](shape, tiles)
+    if not numbers.slides:
+        return None
+    extent = extent_of(name, shape, numbers, tiles)
+    return Plan(numbers, 3, extent, shape.multiplications / MULTIPLICATIONS, elements * np.float32().itemsize)
