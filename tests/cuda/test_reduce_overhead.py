@@ -78,6 +78,18 @@ def test_a_result_is_overwritten_by_the_next_run_and_says_so() -> None:
             use(outcomes[1][1])
 
 
+def test_who_has_only_a_view_of_a_result_or_its_memory_is_told_too() -> None:
+    compiled: Any = torch.compile(lambda x: (x + 1).exp(), mode="reduce-overhead")
+    x = torch.zeros(3, device="cuda")
+    for _ in range(2):
+        compiled(x)
+    view, storage = compiled(x)[1:], compiled(x).storage
+    compiled(x)
+    for address in (view.data_ptr, lambda: storage.block.address):
+        with pytest.raises(RuntimeError, match="accessing tensor output of CUDAGraphs that has been overwritten"):
+            address()
+
+
 def test_what_is_saved_for_a_backward_pass_is_not_overwritten() -> None:
     w = torch.full((3,), 2.0, device="cuda", requires_grad=True)
     compiled: Any = torch.compile(lambda x: (x * w).sin().sum(), mode="reduce-overhead")

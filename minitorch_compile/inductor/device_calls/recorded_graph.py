@@ -30,20 +30,16 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
-from minitorch_compile import control, logs
-from minitorch_compile.cuda.device_block import DeviceBlock
+from minitorch_compile import logs
 from minitorch_compile.cuda.recording import Recording
 from minitorch_compile.cuda.runtime import Runtime
-from minitorch_compile.cuda_runtime.driver import StreamHandle
 from minitorch_compile.inductor.device_calls.device_call import DeviceCall
 from minitorch_compile.inductor.device_calls.host_status import HostStatus
 from minitorch_compile.inductor.device_calls.input_places import HostPlace, Place, is_plain_in_main_memory
 from minitorch_compile.inductor.device_calls.recorded_block import RecordedBlock
-from minitorch_compile.tensor.memory.device_storage import DeviceStorage
-from minitorch_compile.tensor.tensor_base import TensorBase, from_parts
+from minitorch_compile.inductor.device_calls.recorded_run import Launch, Run, look
 from minitorch_compile.user_warnings import warn_user
 
 MOST_RUNS = 8  # recordings of one graph: for other parameters, and for calls whose backward passes are still to come
@@ -53,49 +49,6 @@ PENDING = (
 )
 
 log = logs.artifact("cudagraphs")
-
-
-@dataclass
-class Run:
-    """One recording.
-
-    `statics`: positions and bytes of an element of the inputs that stay; `looks`: where they were, and their strides.
-    `made`: the results, each what `from_parts` is told behind its storage, with the number of its memory first; of one
-    that is written back, the position of the input, or the place that was copied into. `handed`: the memory of the
-    results of the last launch, as far as somebody has it; `saved`: of those that may not be overwritten while somebody
-    does, whose numbers are in `kept`.
-    """
-
-    recording: Recording
-    statics: list[tuple[int, int]]
-    looks: list[tuple[int, tuple[int, ...]]]
-    places: list[tuple[int, Place]]
-    made: list[Any]
-    memories: list[DeviceBlock]  # of its results
-    kept: list[int]
-    stream: StreamHandle
-    handed: list[weakref.ref[RecordedBlock]] = field(default_factory=list)
-    saved: list[weakref.ref[RecordedBlock]] = field(default_factory=list)
-    step: int = 0
-
-    def fits(self, inputs: Sequence[TensorBase]) -> bool:
-        """Whether the static inputs are where they were."""
-        for (i, size), (address, strides) in zip(self.statics, self.looks):
-            x = inputs[i]
-            if x.storage.block.address + x.offset * size != address or x.strides != strides:
-                return False
-        return True
-
-    def is_pending(self) -> bool:
-        """Whether somebody needs a result that may not be overwritten."""
-        if self.step != control.steps_begun():
-            return False
-        return any(block() is not None for block in self.saved)
-
-
-def look(x: TensorBase, size: int) -> tuple[int, tuple[int, ...]]:
-    """The address of a tensor's first element, and its strides."""
-    return x.storage.block.address + x.offset * size, x.strides
 
 
 class RecordedGraph:
@@ -116,6 +69,7 @@ class RecordedGraph:
         self.seen: list[Any] = []  # the memory of the inputs of the first call
         self.copied: set[int] = set()  # inputs that needn't stay, and didn't
         self.runs: list[Run] = []
+        self.launches: list[Launch] = []  # of these
         self.reason = ""  # why it isn't recorded
         self.turn = threading.Lock()
         self.status = HostStatus(self.runtime) if self.call.uses_status else None
@@ -126,19 +80,21 @@ class RecordedGraph:
         with self.turn:
             if self.status is not None:
                 self.status()  # of an earlier launch, which nobody waited for
-            if not self.reason and not self.allocator.is_recording:
-                for run in self.runs:
-                    if run.fits(inputs) and not (run.saved and run.is_pending()):
-                        return self.launched(run, inputs)
-                made = self.recorded(inputs)
-                if made is not None:
-                    return self.launched(made, inputs)
+            if not self.allocator.is_recording:
+                for launch in self.launches:
+                    results = launch(*inputs)
+                    if results is not None:
+                        return results
+                made = None if self.reason else self.recorded(inputs)
+                results = None if made is None else made(*inputs)
+                if results is not None:
+                    return results
             return self.plain(*inputs)
 
     # ------------------------------------------------------------------------------------------ recording
 
-    def recorded(self, inputs: Sequence[Any]) -> Run | None:
-        """A new recording; None if this call is to run plainly."""
+    def recorded(self, inputs: Sequence[Any]) -> Launch | None:
+        """A new recording, as what launches it; None if this call is to run plainly."""
         if not self.seen:
             self.seen = [_memory_of(x) for x in inputs]
             return None
@@ -152,17 +108,24 @@ class RecordedGraph:
         except RuntimeError as error:  # the driver's, or a library's; the plain call tells what isn't about recording
             self.refuse(str(error))
             return None
-        if run is not None:
-            self.runs.append(run)
-            if log.is_on:
-                numbers = sum(isinstance(place, HostPlace) for _, place in run.places)
-                kinds = f"{len(run.statics)} static, {len(run.places) - numbers} copied, {numbers} numbers"
-                log(f"recorded: {len(self.call.launches)} launches; inputs: {kinds}")
-        return run
+        if run is None:
+            return None
+        self.runs.append(run)
+        self.launches.append(run.launcher(len(inputs)))
+        if log.is_on:
+            numbers = sum(isinstance(place, HostPlace) for _, place in run.places)
+            kinds = f"{len(run.statics)} static, {len(run.places) - numbers} copied, {numbers} numbers"
+            log(f"recorded: {len(self.call.launches)} launches; inputs: {kinds}")
+        return self.launches[-1]
+
+    def forget(self) -> None:
+        """Drops its recordings."""
+        self.runs, self.launches = [], []
 
     def refuse(self, reason: str) -> None:
         """Runs plainly from now on, and says why."""
         self.reason = reason
+        self.forget()
         warn_user(f"torch.compile: skipping cudagraphs due to {reason}")
 
     def _note_moved(self, inputs: Sequence[Any]) -> None:
@@ -173,7 +136,7 @@ class RecordedGraph:
         if loose:
             log(f"recorded again: inputs {loose} have moved, and are copied from now on")
             self.copied.update(loose)
-            self.runs.clear()
+            self.forget()
 
     def _stays(self, position: int, x: Any) -> bool:
         """Whether an input is one that stays where it is: a parameter, or what the graph writes to."""
@@ -212,49 +175,9 @@ class RecordedGraph:
         written = [at.get(m, m) if type(m) is int else (numbers[m[0]], *m[1:]) for m in made]
         kept = [numbers[place] for place in self.kept]
         stream = self.runtime.current_stream(self.index)
-        run = Run(recording, statics, looks, places, written, [*memories.values()], kept, stream)
-        self._used_on(run, run.stream)
+        run = Run(recording, statics, looks, places, written, [*memories.values()], kept, stream, self.status)
+        run.use_on(stream)
         return run
-
-    # ------------------------------------------------------------------------------------------ launching
-
-    def launched(self, run: Run, inputs: Sequence[Any]) -> tuple[Any, ...]:
-        """One launch, and its results. Each line counts: small steps run at the speed of this."""
-        stream = self.runtime.current_stream(self.index)
-        if stream != run.stream:
-            self.runtime.order(run.stream, stream)
-            self._used_on(run, stream)
-        for i, place in run.places:
-            place.fill(inputs[i])
-        for handed in run.handed:
-            old = handed()
-            if old is not None:
-                old.overwritten()
-        run.recording.launch(stream)
-        status = self.status
-        blocks = [RecordedBlock(memory, status) for memory in run.memories]
-        run.step = control.steps_begun()
-        run.handed = handed_out = list(map(weakref.ref, blocks))
-        if run.kept:
-            run.saved = [handed_out[number] for number in run.kept]
-        storages = list(map(DeviceStorage, blocks))
-        results = []
-        for made in run.made:
-            if type(made) is tuple:
-                number, offset, sizes, strides, element, where = made
-                results.append(from_parts(storages[number], offset, sizes, strides, element, where))
-            else:
-                results.append(inputs[made] if type(made) is int else made)
-        return tuple(results)
-
-    def _used_on(self, run: Run, stream: StreamHandle) -> None:
-        """Its launches are in this stream from now on: what they read and write is kept until they are done, be the
-        recording gone."""
-        run.stream = stream
-        for _, place in run.places:
-            place.block.used_on(stream)
-        if self.status is not None:
-            self.status.used_on(stream)
 
 
 def _memory_of(x: Any) -> Callable[[], Any]:
