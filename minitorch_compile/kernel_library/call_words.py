@@ -7,8 +7,9 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -56,3 +57,18 @@ def planned_words(step: Step, plan: Sequence[int], scratch: int) -> np.ndarray:
     words = words_of([step._replace(arguments=[*step.arguments, (IN_LIST, 0)])], 0, scratch)
     words[-1] = words.nbytes
     return np.concatenate([words, np.array(plan, np.int64)])
+
+
+def record_words(record: tuple[Any, ...]) -> list[int]:
+    """The 64-bit words that a tuple takes in memory: its numbers, those of tuples in it, a float as its bits.
+
+    >>> record_words((1, (2, True), 1.0)) == [1, 2, 1, 0x3FF0000000000000]
+    True
+    """
+    words: list[int] = []
+    for item in record:
+        if isinstance(item, tuple):
+            words += record_words(item)
+        else:
+            words.append(struct.unpack("<q", struct.pack("<d" if isinstance(item, float) else "<q", item))[0])
+    return words

@@ -19,6 +19,7 @@ from llvmlite import binding as llvm
 
 from minitorch_compile import config, logs
 from minitorch_compile.cuda_runtime.native_code import METH_FASTCALL, MethodDefinition, builtin
+from minitorch_compile.kernel_library.blas_routines import CALLING_BLAS, provide_routines
 from minitorch_compile.kernel_library.object_files import link, read_own, unpack
 from minitorch_compile.kernel_library.planned_kernel import PlannedKernel
 from minitorch_compile.kernel_library.pool_memory import HAS_THREADS, MEMORY, PARALLEL, PARALLEL_ADDRESS
@@ -110,6 +111,8 @@ class Library:
         """The kernel of that name which takes a plan; None if there is none."""
         if name not in self.kernels:
             function, self.kernels[name] = self.planned.get(name), None
+            if function is not None and name in CALLING_BLAS:
+                provide_routines()
             if function is not None and self._has(name, [function]):
                 address = self.addresses[function]
                 self.kernels[name] = PlannedKernel(address, self.tiles, self.execute, self.parallel)
@@ -140,8 +143,8 @@ def own_symbols() -> dict[str, int]:
         symbols["minitorch_sched_yield"] = system("sched_yield")
     # What is called where a function raises: those here don't.
     symbols |= dict.fromkeys(RAISING, symbols["Py_IncRef"])
-    # The number of BLAS's threads is asked for where a list has matrix products, which those here have not: a plan for
-    # which a kernel would call BLAS isn't made.
+    # The number of BLAS's threads is asked for where a list says that it multiplies matrices; none here does. A plan
+    # for which a kernel of images would call BLAS isn't made.
     blas = ("get_blas_threads", "set_blas_threads", "sgemm")
     symbols |= {f"minitorch_{name}": symbols["Py_IncRef"] for name in blas}
     return symbols

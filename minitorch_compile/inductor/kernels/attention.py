@@ -56,12 +56,12 @@ from minitorch_compile.inductor.kernels.attention_blocks import (
     take_exponentials,
     turn_rows,
 )
-from minitorch_compile.inductor.kernels.attention_plan import BOOL_MASK, AttentionPlan, ForwardParts
 from minitorch_compile.inductor.kernels.scans import exponential, logarithm
 from minitorch_compile.inductor.runtime.blas import Matrix, gemm
 from minitorch_compile.inductor.runtime.kernel_function import planned_kernel
 from minitorch_compile.inductor.runtime.native import select
 from minitorch_compile.inductor.runtime.raw_memory import ELEMENTS, advance, as_tuple
+from minitorch_compile.kernel_library.attention_plan import BOOL_MASK, AttentionPlan, ForwardParts
 
 PLAN = AttentionPlan()
 NOTHING = -math.inf

@@ -50,12 +50,12 @@ from minitorch_compile.inductor.kernels.attention_blocks import (
     shows_something,
     turn_rows,
 )
-from minitorch_compile.inductor.kernels.attention_plan import BOOL_MASK, AttentionBackwardPlan, BackwardParts
 from minitorch_compile.inductor.kernels.scans import exponential
 from minitorch_compile.inductor.runtime.blas import Matrix, gemm
 from minitorch_compile.inductor.runtime.kernel_function import planned_kernel
 from minitorch_compile.inductor.runtime.native import accumulate_sum, select
 from minitorch_compile.inductor.runtime.raw_memory import ELEMENTS, advance, as_tuple
+from minitorch_compile.kernel_library.attention_plan import BOOL_MASK, AttentionBackwardPlan, BackwardParts
 
 PLAN = AttentionBackwardPlan()
 NOTHING = -math.inf

@@ -28,13 +28,13 @@ from typing import Any, NamedTuple
 from llvmlite import ir
 from numba import njit
 
-from minitorch_compile.inductor.kernels.attention_plan import BOOL_MASK, LANE, NO_MASK
 from minitorch_compile.inductor.kernels.scans import exponential
 from minitorch_compile.inductor.kernels.tile_transpose import turn_over
 from minitorch_compile.inductor.runtime.blas import Matrix
 from minitorch_compile.inductor.runtime.inlined_code import kept_njit
 from minitorch_compile.inductor.runtime.native import instruction, maximum, select
 from minitorch_compile.inductor.runtime.raw_memory import advance
+from minitorch_compile.kernel_library.attention_plan import BOOL_MASK, LANE, NO_MASK
 
 compiled: Any = kept_njit(error_model="numpy")
 part_of_kernel: Any = njit(

@@ -17,13 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from minitorch_compile.inductor.ir.extern_call import ExternCall, StridedView
-from minitorch_compile.inductor.kernels.attention_plan import (
+from minitorch_compile.inductor.ir.extern_call import ExternCall, StridedView, matrix_layout
+from minitorch_compile.kernel_library.attention_plan import (
     AttentionBackwardPlan,
     AttentionPlan,
+    Matrices,
     Shape,
-    broadcast_strides,
-    matrices_of,
+    Strides,
     parts_of_backward,
     parts_of_forward,
     shape_of,
@@ -63,6 +63,19 @@ def workspace_bytes(call: ExternCall) -> int:
     """The scratch memory that a call needs, for one thread."""
     parts_of = parts_of_forward if call.kernel == "flash_attention" else parts_of_backward
     return parts_of(shape_of_call(call))[1] * call.outputs[0].dtype.itemsize
+
+
+def matrices_of(view: StridedView) -> Matrices:
+    layout = matrix_layout(view)
+    assert layout is not None, "lowering makes matrices that BLAS can read"
+    return Matrices(view.strides[0], view.strides[1], int(layout[0]), layout[1])
+
+
+def broadcast_strides(view: StridedView | None) -> Strides:
+    """The strides of a mask: 0 where one entry stands for all, and where there is no mask."""
+    if view is None:
+        return Strides()
+    return strides_of([0 if size == 1 else stride for size, stride in zip(view.sizes, view.strides)])
 
 
 def arguments_of(call: ExternCall) -> tuple[int, int, AttentionPlan | AttentionBackwardPlan]:

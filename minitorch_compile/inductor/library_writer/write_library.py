@@ -34,6 +34,8 @@ FOREIGN = re.compile(rb"(?<=\0)(?:Py\w+|_Py\w+|NRT_\w+|numba_\w+|minitorch_\w+|s
 
 # The kernels that take a plan, each as a generated file defines it.
 PLANNED = {name: f'convolution_kernel("{name}", "float32")' for name in convolution.KERNELS} | {
+    "flash_attention": 'attention_kernel("float32", "float32")',
+    "flash_attention_backward": 'attention_backward_kernel("float32", "float32")',
     "max_pool2d": 'max_pool_kernel("float32")',
     "max_pool2d_backward": 'max_pool_backward_kernel("float32")',
 }

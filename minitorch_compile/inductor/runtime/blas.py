@@ -28,28 +28,17 @@ from llvmlite import ir
 from numba import config, types
 from numba.core import cgutils
 from numba.extending import intrinsic
-from scipy.linalg import cython_blas
 
 from minitorch_compile.inductor.runtime.kernel_function import native_function, planned_kernel
 from minitorch_compile.inductor.runtime.raw_memory import ELEMENTS, advance, as_tuple
+from minitorch_compile.kernel_library.blas_routines import provide_routines
 from minitorch_compile.tensor.cpu.blas import openblas
 
-SYMBOLS = {"float32": ("minitorch_sgemm", "sgemm"), "float64": ("minitorch_dgemm", "dgemm")}
+SYMBOLS = {"float32": "minitorch_sgemm", "float64": "minitorch_dgemm"}
 NO_TRANSPOSE, TRANSPOSE = ord("n"), ord("t")
 
 
-def _address_of(name: str) -> int:
-    """The address of a BLAS routine, out of the capsule in which SciPy publishes it."""
-    capsule = cython_blas.__pyx_capi__[name]
-    get_name = ctypes.pythonapi.PyCapsule_GetName
-    get_name.restype, get_name.argtypes = ctypes.c_char_p, [ctypes.py_object]
-    get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
-    get_pointer.restype, get_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    return get_pointer(capsule, get_name(capsule))
-
-
-for _symbol, _routine in SYMBOLS.values():
-    llvm.add_symbol(_symbol, _address_of(_routine))
+provide_routines()
 
 
 def _symbol_of(library: ctypes.CDLL, name: str) -> Any:
@@ -127,7 +116,7 @@ def _native_gemm(typing_context, rows, columns, inner, a, b, keep, c, c_step):
             a_data, lda, passed(narrow), c_data, whole(ldc),
         ]  # fmt: skip
         routine = ir.FunctionType(ir.VoidType(), [value.type for value in arguments])
-        symbol = SYMBOLS[str(element)][0]
+        symbol = SYMBOLS[str(element)]
         builder.call(cgutils.get_or_insert_function(builder.module, routine, symbol), arguments)
         return context.get_dummy_value()
 

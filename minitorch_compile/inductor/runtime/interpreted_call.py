@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from minitorch_compile.inductor.runtime.call_steps import Chunks, InTurns, Part, ScratchBlock
-from minitorch_compile.inductor.runtime.raw_memory import words_of
+from minitorch_compile.kernel_library.call_words import record_words
 
 if TYPE_CHECKING:
     from minitorch_compile.inductor.runtime.native_call import NativeCall
@@ -51,7 +51,7 @@ def _value(argument: Any, named: Mapping[str, np.ndarray]) -> Any:
         return named[argument]
     if isinstance(argument, Chunks):
         return argument.extent
-    return np.array(words_of(argument)) if isinstance(argument, tuple) else argument
+    return np.array(record_words(argument)) if isinstance(argument, tuple) else argument
 
 
 def whole_block(block: ScratchBlock) -> np.ndarray:

@@ -50,7 +50,7 @@ from minitorch_compile.inductor.runtime.native_loop import (
     NUMBER,
 )
 from minitorch_compile.inductor.runtime.object_layout import check_layout
-from minitorch_compile.inductor.runtime.raw_memory import words_of
+from minitorch_compile.kernel_library.call_words import record_words
 
 check_layout()
 
@@ -122,7 +122,7 @@ class NativeCall:
             self.encode(words, tuples, function, chunks.extent if chunks else 0, arguments)
         for place, record in tuples:
             words[place] = 8 * len(words)
-            words += words_of(record)
+            words += record_words(record)
         return np.array(words, np.int64)
 
     def encode(self, words: list[int], tuples: list[Any], function: Any, extent: int, arguments: list[Any]) -> None:

@@ -53,21 +53,6 @@ def element_type(name: str) -> Any:
     return ELEMENTS[name]
 
 
-def words_of(record: tuple[Any, ...]) -> list[int]:
-    """The 64-bit words that a tuple takes in memory: its numbers, those of tuples in it, a float as its bits.
-
-    >>> words_of((1, (2, True), 1.0)) == [1, 2, 1, 0x3FF0000000000000]
-    True
-    """
-    words: list[int] = []
-    for item in record:
-        if isinstance(item, tuple):
-            words += words_of(item)
-        else:
-            words.append(struct.unpack("<q", struct.pack("<d" if isinstance(item, float) else "<q", item))[0])
-    return words
-
-
 if config.DISABLE_JIT:
 
     def pointer(array: np.ndarray) -> np.ndarray:
@@ -163,7 +148,7 @@ else:
 
     @intrinsic
     def as_tuple(typing_context, start, like):
-        """What lies behind a pointer, as a tuple of the type of `like`: see `words_of`."""
+        """What lies behind a pointer, as a tuple of the type of `like`: see `record_words`."""
 
         def code(context, builder, signature, arguments):
             return builder.load(builder.bitcast(arguments[0], context.get_value_type(like).as_pointer()))

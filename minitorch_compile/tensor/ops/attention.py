@@ -14,8 +14,9 @@ from typing import Any
 
 from minitorch_compile.tensor.dispatch.accelerators import accelerators
 from minitorch_compile.tensor.dispatch.declare import composite
-from minitorch_compile.tensor.dispatch.dispatch import stacks
+from minitorch_compile.tensor.dispatch.dispatch import contexts, stacks
 from minitorch_compile.tensor.dispatch.op import Tensor
+from minitorch_compile.tensor.dispatch.torch_dispatch import dispatching
 from minitorch_compile.tensor.memory.device import CPU
 from minitorch_compile.tensor.memory.elementwise_strides import elementwise_strides
 from minitorch_compile.tensor.numerics.dtype import bool_, float32
@@ -23,7 +24,7 @@ from minitorch_compile.tensor.ops.contraction import matmul
 from minitorch_compile.tensor.ops.copies import contiguous, to
 from minitorch_compile.tensor.ops.creation import ones
 from minitorch_compile.tensor.ops.dropout import dropout
-from minitorch_compile.tensor.ops.flash_attention import NOTHING, flash_attention
+from minitorch_compile.tensor.ops.flash_attention import NOTHING, fit, flash_attention
 from minitorch_compile.tensor.ops.pointwise import where
 from minitorch_compile.tensor.ops.reduction import amax, softmax
 from minitorch_compile.tensor.ops.reshaping import reshape
@@ -75,7 +76,9 @@ def scaled_dot_product_attention(
 def _is_fused(query: Any, key: Any, value: Any, mask: Any, is_causal: bool, scale: float, shares_heads: bool) -> bool:
     """Whether the device that all three lie on, or will when the program runs that is traced, computes this without a
     score matrix."""
-    if query.device is CPU or query.device.type not in accelerators or stacks.transforms:
+    if query.device is CPU:
+        return _is_one_call(query, key, value, mask, shares_heads)
+    if query.device.type not in accelerators or stacks.transforms:
         return False
     if len(query.sizes) != 4 or any(x.device != query.device for x in (key, value)):
         return False
@@ -84,6 +87,16 @@ def _is_fused(query: Any, key: Any, value: Any, mask: Any, is_causal: bool, scal
     if mask is not None and (mask.dtype is not bool_ or not 2 <= len(mask.sizes) <= 4):
         return False
     return accelerators[query.device.type].attends((query, key, value), is_causal, scale, _of_four(mask))
+
+
+def _is_one_call(query: Any, key: Any, value: Any, mask: Any, shares_heads: bool) -> bool:
+    """Whether this is run at once, in main memory, with heads of float32 numbers: then one operation takes less time
+    and memory, and leaves one node for the way back. Who traces or transforms a program sees what it is written in."""
+    if contexts or dispatching or mask is not None or query.dtype is not float32:
+        return False
+    if any(len(x.sizes) != 4 or 0 in x.sizes or x.is_fake or x.device is not CPU for x in (query, key, value)):
+        return False
+    return fit(query.sizes, key.sizes, value.sizes) and (shares_heads or query.sizes[1] == key.sizes[1])
 
 
 def _of_four(mask: Any) -> Any:

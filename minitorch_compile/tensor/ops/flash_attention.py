@@ -175,7 +175,7 @@ def _check(name: str, query: Any, key: Any, value: Any, mask: Any) -> None:
             f" {query.dtype}, {key.dtype} and {value.dtype}"
         )
     sizes = [tuple(x.sizes) for x in (query, key, value)]
-    if any(len(s) != 4 or numel(s) == 0 for s in sizes) or not _fit(*sizes):
+    if any(len(s) != 4 or numel(s) == 0 for s in sizes) or not fit(*sizes):
         raise RuntimeError(
             f"{name}: query, key and value must have sizes (N, H, L, E), (N, G, S, E) and (N, G, S, Ev), none of them 0"
             f" and H a multiple of G, but they have {', '.join(str(list(s)) for s in sizes)}"
@@ -198,5 +198,6 @@ def _of_sums(query: Any) -> dtype:
     return query.dtype if query.dtype is float64 else float32
 
 
-def _fit(query: Any, key: Any, value: Any) -> bool:
+def fit(query: Any, key: Any, value: Any) -> bool:
+    """Whether tensors of these sizes, of four dimensions each, attend to each other."""
     return key[:3] == value[:3] and query[0] == key[0] and query[3] == key[3] and query[1] % key[1] == 0

@@ -26,7 +26,6 @@ from minitorch_compile.inductor.ir.loops import LoopGraph
 from minitorch_compile.inductor.kernels import (
     attention,
     attention_backward,
-    attention_plan,
     channels_last,
     convolution,
     element_functions,
@@ -60,6 +59,7 @@ from minitorch_compile.inductor.schedule.memory_plan import MemoryPlan, in_place
 from minitorch_compile.inductor.schedule.memory_report import MemoryReport
 from minitorch_compile.inductor.schedule.schedule import Schedule, ScheduleStep, call_of, reads_of
 from minitorch_compile.inductor.schedule.written_at_once import written_at_once
+from minitorch_compile.kernel_library import attention_plan
 from minitorch_compile.tensor.memory.strides import numel
 
 HEADER = '''\

@@ -13,8 +13,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from minitorch_compile.inductor.ir.extern_call import StridedView, matrix_layout
-
 NO_MASK, BOOL_MASK, ADDED_MASK = range(3)
 LANE = 16  # arrays in scratch memory begin at multiples of this many elements: what the widest vector holds
 MOST_ROWS, MOST_COLUMNS = 64, 128  # a block of scores: 32 kB of float32, the size of a first-level cache
@@ -132,19 +130,6 @@ class AttentionBackwardPlan(NamedTuple):
 def strides_of(strides: Sequence[int]) -> Strides:
     n, h, row, element = strides
     return Strides(n, h, row, element)
-
-
-def matrices_of(view: StridedView) -> Matrices:
-    layout = matrix_layout(view)
-    assert layout is not None, "lowering makes matrices that BLAS can read"
-    return Matrices(view.strides[0], view.strides[1], int(layout[0]), layout[1])
-
-
-def broadcast_strides(view: StridedView | None) -> Strides:
-    """The strides of a mask: 0 where one entry stands for all, and where there is no mask."""
-    if view is None:
-        return Strides()
-    return strides_of([0 if size == 1 else stride for size, stride in zip(view.sizes, view.strides)])
 
 
 def shape_of(query: Sequence[int], key: Sequence[int], value: Sequence[int], mask: Any, how: Sequence[Any]) -> Shape:
