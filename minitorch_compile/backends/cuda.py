@@ -10,12 +10,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from minitorch_compile.backends.fp32_precision import checked, generic
 from minitorch_compile.tensor.dispatch.accelerators import accelerators
 from minitorch_compile.tensor.functions import settings
+from minitorch_compile.user_warnings import warn_user
 
 
 class MatmulSwitches:
@@ -104,6 +107,30 @@ def math_sdp_enabled() -> bool:
 def cudnn_sdp_enabled() -> bool:
     """What was said last."""
     return "CUDNN_ATTENTION" in attention_switches.enabled
+
+
+@contextmanager
+def sdp_kernel(
+    enable_flash: bool = True, enable_math: bool = True, enable_mem_efficient: bool = True, enable_cudnn: bool = True
+) -> Iterator[dict[str, Any]]:
+    """The older name of `torch.nn.attention.sdpa_kernel`: inside, only what is named may be used. Warns of its age."""
+    warn_user(
+        "`torch.backends.cuda.sdp_kernel()` is deprecated. In the future, this context manager will be removed. Please"
+        " see `torch.nn.attention.sdpa_kernel()` for the new context manager, with updated signature.",
+        FutureWarning,
+    )
+    wanted = {
+        "FLASH_ATTENTION": enable_flash,
+        "MATH": enable_math,
+        "EFFICIENT_ATTENTION": enable_mem_efficient,
+        "CUDNN_ATTENTION": enable_cudnn,
+    }
+    before = attention_switches.enabled
+    attention_switches.enabled = frozenset(name for name, allowed in wanted.items() if allowed)
+    try:
+        yield {}
+    finally:
+        attention_switches.enabled = before
 
 
 @dataclass(frozen=True)

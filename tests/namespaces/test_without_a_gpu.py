@@ -109,3 +109,29 @@ def test_other_gpus_are_not_there_either() -> None:
 
 def test_the_processor_says_which_vectors_it_has():
     assert torch.backends.cpu.get_cpu_capability() in ("AVX512", "AVX2", "DEFAULT")
+
+
+def test_what_a_compiled_function_asks_about_backends_is_traced():
+    def program(x):
+        backends = torch.backends
+        if backends.mps.is_available() or (backends.cuda.is_built() and backends.cudnn.is_available()):
+            x = x + 1
+        return x * 2 if backends.cuda.math_sdp_enabled() else x
+
+    compiled = torch.compile(program, backend="eager", fullgraph=True)
+    assert compiled(torch.ones(2)).tolist() == [2, 2]
+    torch.backends.cuda.enable_math_sdp(False)
+    try:
+        assert compiled(torch.ones(2)).tolist() == [1, 1]
+    finally:
+        torch.backends.cuda.enable_math_sdp(True)
+
+
+def test_the_older_choice_of_attention_kernels():
+    cuda = torch.backends.cuda
+    with pytest.warns(FutureWarning, match="sdp_kernel"), pytest.raises(KeyError):
+        with cuda.sdp_kernel(enable_flash=False, enable_cudnn=False):
+            assert (cuda.flash_sdp_enabled(), cuda.math_sdp_enabled()) == (False, True)
+            assert (cuda.mem_efficient_sdp_enabled(), cuda.cudnn_sdp_enabled()) == (True, False)
+            raise KeyError
+    assert cuda.flash_sdp_enabled() and cuda.cudnn_sdp_enabled()

@@ -1,6 +1,6 @@
 """torch.nn.attention: which kernel may be used, causal masks, and attention with scores of one's own.
 
-There is one way to compute attention here, so the choice of PyTorch's backends is kept, and asked by nobody:
+On a CPU there is one way to compute attention, whatever is chosen; on a GPU, cuDNN's kernel and ours obey the choice:
 
 >>> from minitorch_compile.backends import cuda
 >>> with sdpa_kernel(SDPBackend.MATH):

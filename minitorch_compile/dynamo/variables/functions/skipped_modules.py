@@ -58,6 +58,7 @@ TRACED_FLOORS = (
     "jit",
     "cuda",
     "accelerator",
+    "backends",
     "cpu",
     "distributed",
     "export",
