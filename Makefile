@@ -99,8 +99,9 @@ site: setup  ## the whole course as a site in build/site/html, which needs no ne
 site-check: setup  ## the site and the viewer's page in a headless Chromium: axe's serious findings, requests to other hosts, dead links
 	@$(PY) tools/web/check_pages.py
 
-browser: setup  ## lesson 00 in a headless Chromium: run all cells; an exercise, wrongly and rightly by clicks; pictures in build/
-	@$(PY) tools/browser_check.py
+browser: setup  ## lesson 00 in a headless Chromium: opened without running, wide and narrow, light and dark; run; an exercise, wrongly and rightly by clicks; pictures in build/ (LESSONS="05 18", LESSONS=all)
+	@$(PY) tools/opened_check.py $(LESSONS)
+	@$(PY) tools/browser_check.py $(LESSONS)
 	@$(PY) tools/exercise_check.py
 
 viewer-check: setup  ## drive the page of inspect(...).save() with real clicks in a headless Chromium, on a CNN and a GPT

@@ -3,7 +3,8 @@
 Fails when a cell ends in an error, does not end, or the page asks another host for something. The pictures of the whole
 notebook, screen by screen, come to build/browser/. Wants a Chromium; everything else is in requirements.lock.
 
-    make browser
+    make browser                                   # lesson 00
+    make browser LESSONS="05 18"                   # these; LESSONS=all
     .venv/bin/python tools/browser_check.py work/01_strides.ipynb
 """
 
@@ -26,7 +27,6 @@ from chromium import BrowserError, Chromium, end
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURES = ROOT / "build" / "browser"
-LESSON = "notebooks/00_tour.ipynb"
 SECONDS_FOR_ALL_CELLS = 400
 
 NOTEBOOK = "[...jupyterapp.shell.widgets('main')].find(widget => widget.context)"
@@ -38,6 +38,24 @@ CELLS = f"""
     pictures: cell.outputs.toJSON().filter(o => /<svg|image\\/png/.test(JSON.stringify(o.data || ''))).length,
     error: cell.outputs.toJSON().filter(o => o.output_type == 'error').map(o => o.ename + ': ' + o.evalue)[0] || null,
 }}))"""
+
+
+def lessons_named(words: list[str]) -> list[str]:
+    """The notebooks that words stand for: numbers of lessons, `all`, or a notebook's own path; BrowserError for others.
+
+    >>> lessons_named(["05", "work/mine.ipynb"])
+    ['notebooks/05_guards_and_the_cache.ipynb', 'work/mine.ipynb']
+    """
+    found = []
+    for word in words:
+        if word.endswith(".ipynb"):
+            found.append(word)
+        else:
+            lessons = sorted(ROOT.glob(f"notebooks/{'[0-9][0-9]' if word == 'all' else word}_*.ipynb"))
+            if not lessons:
+                raise BrowserError(f"no lesson is called {word!r}: give numbers such as 05, all, or a notebook's path")
+            found += [str(path.relative_to(ROOT)) for path in lessons]
+    return found
 
 
 @contextmanager
@@ -123,13 +141,13 @@ def check(lesson: str) -> list[str]:
         outside = page.hosts - {"127.0.0.1", "localhost"}
     shown = sum(cell["pictures"] for cell in cells)
     print(f"{lesson}: {len(cells)} cells, {shown} pictures, {time.perf_counter() - start:.0f} s")
-    print(f"{PICTURES.relative_to(ROOT)}/{Path(lesson).stem}-*.png: {screens} screens")
+    print(f"{PICTURES.relative_to(ROOT)}/{Path(lesson).stem}-*.png: {screens} screens", flush=True)
     failed = [f"{cell['error']}\n    in the cell: {cell['source']}" for cell in cells if cell["error"]]
     return failed + [f"the page asked an outside host: {host}" for host in sorted(outside)]
 
 
 def main() -> None:
-    end(lambda: check(sys.argv[1] if len(sys.argv) > 1 else LESSON))
+    end(lambda: [problem for lesson in lessons_named(sys.argv[1:] or ["00"]) for problem in check(lesson)])
 
 
 if __name__ == "__main__":

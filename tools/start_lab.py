@@ -15,6 +15,7 @@ from minitorch_compile.compiler.eager_kernels_cpu import write_if_missing
 
 ROOT = Path(__file__).resolve().parent.parent
 SIGNATURES = Path(sys.prefix) / "share" / "minitorch_compile"
+STYLE = ROOT / "tools" / "lab_style"
 FIRST_LESSON = "notebooks/00_tour.ipynb"
 
 
@@ -30,6 +31,8 @@ def lab_command(options: list[str]) -> list[str]:
     command.append("--LabApp.extension_manager=readonly")  # the other one asks a package index
     command.append("--KernelManager.transport_encryption=auto")  # else every kernel prints a warning
     command.append(notary_option(SIGNATURES))
+    command.append("--LabApp.custom_css=True")  # so that pictures fit narrow windows
+    command.append(f"--ServerApp.tornado_settings=static_custom_path={STYLE}")
     if not has_display():
         command.append("--no-browser")
     if hasattr(os, "geteuid") and os.geteuid() == 0:
