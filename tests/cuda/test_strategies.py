@@ -61,13 +61,17 @@ def test_sizes_and_layout_choose_a_strategy():
     assert rows(matrix(64, 4096, dtype=torch.bfloat16)) == [
         "rows of 4096 in the registers of a block of 0.5 times the usual threads: 4 x 8 elements a thread"
     ]
-    assert rows(matrix(64, 65536)) == ["a block goes along each row of 65536, 4 elements a thread at a time"]
+    assert rows(matrix(64, 65536)) == ["a block goes along each row of 65536, 4 x 4 elements a thread at a time"]
     assert reasons(ops.sum, matrix(600, 3000), (0,)) == [
         "4 neighbouring columns of i1 a thread",
         "a block goes down 32 columns of i0, whose lines its threads share out",
     ]
     assert reasons(ops.sum, matrix(3, 40000), (0,)) == ["4 neighbouring columns of i0 a thread"]
     assert reasons(ops.contiguous_copy, matrix(70, 100).t()) == ["squares of i0 by i1 in shared memory, 64 wide"]
+    turned = matrix(72, 96, dtype=torch.bfloat16).t()
+    assert reasons(ops.contiguous_copy, turned) == [
+        "squares of i0 by i1 in shared memory, 128 wide, 8 elements at a time"
+    ]
     assert reasons(ops.cumsum, matrix(70, 100), 1) == ["running results: each thread goes along a row"]
 
 
@@ -174,6 +178,13 @@ def test_vectors_of_all_kinds_of_elements(dtype: Any) -> None:
     x = (torch.randn(20, 64) * 3).to(dtype)
     for operation in (lambda x: torch.where(x > 0, x, x[0]), lambda x: x.amax(1), lambda x: x.t().contiguous()):
         same(operation, x)
+
+
+def test_a_long_row_needn_t_be_whole_chunks() -> None:
+    x = np.random.default_rng(0).standard_normal((1, 24_004)).astype(np.float32)
+    found = torch.softmax(torch.tensor(x, device="cuda"), 1)
+    powers = np.exp(x.astype(np.float64) - x.max())
+    np.testing.assert_allclose(found.cpu(), powers / powers.sum(), rtol=3e-6)
 
 
 def test_what_belongs_to_a_column_is_there_before_the_way_down() -> None:

@@ -62,6 +62,12 @@ def words_of(builder: Any, bits: Any) -> list[Any]:
     return [builder.extract_element(bits, ir.Constant(WORD, n)) for n in range(bits.type.count)]
 
 
+def as_it_is(builder: Any, word: Any) -> Any:
+    """The word, of which LLVM doesn't know: else it would take elements out where the word is fetched."""
+    kind = ir.FunctionType(WORD, [WORD])
+    return builder.asm(kind, "mov.b32 $0, $1;", "=r,r", [word], side_effect=False)
+
+
 def access_of(builder: Any, elements: list[Any], moved: Any) -> Any:
     """What an access moves, of these elements."""
     width = 8 * _width(moved) // len(elements)
@@ -191,7 +197,7 @@ def _fetch_words(builder: Any, source: Any, target: Any, bytes_each: int, count:
         word.add_incoming(one, from_whole)
         word.add_incoming(other, from_parts)
     for n, word in enumerate(joined):
-        for k, value in enumerate(elements_of(builder, word, element, per_word)):
+        for k, value in enumerate(elements_of(builder, as_it_is(builder, word), element, per_word)):
             builder.store(value, _at(builder, target, n * per_word + k))
 
 

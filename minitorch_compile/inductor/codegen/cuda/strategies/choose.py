@@ -61,7 +61,9 @@ def choose_strategy(
     if order.rows and count(order.reduced) < SHORTEST_SHARED:
         return Walk(order, False, f"rows of {count(order.reduced)}: each is one thread's")
     held = HeldRows.of(group, order, internal, later, threads)
-    return held or LongRows.of(group, order, internal, later) or Walk(order, True, "each block goes along a row")
+    return (
+        held or LongRows.of(group, order, internal, later, threads) or Walk(order, True, "each block goes along a row")
+    )
 
 
 def columns_strategy(group: Group, order: LoopOrder, internal: Iterable[Buffer], later: Set[Buffer]) -> Strategy:

@@ -26,7 +26,7 @@ from minitorch_compile.inductor.codegen.cuda.strategies.lanes import (
 )
 from minitorch_compile.inductor.codegen.shared.kernel_source import BlockShape
 from minitorch_compile.inductor.ir.buffer import Buffer
-from minitorch_compile.inductor.ir.index import Index, symbol
+from minitorch_compile.inductor.ir.index import Index, Symbol, symbol
 from minitorch_compile.inductor.ir.iteration import Axes, Axis, count
 from minitorch_compile.inductor.schedule.group import Group
 from minitorch_compile.inductor.schedule.strategy import LoopOrder
@@ -34,7 +34,8 @@ from minitorch_compile.inductor.schedule.strategy import LoopOrder
 if TYPE_CHECKING:
     from minitorch_compile.inductor.codegen.cuda.kernels import CudaKernelWriter
 
-SIDES = (64, 32)
+SIDES = (128, 64, 32)
+LONGEST_LINE = 256  # bytes of a square's line: enough for memory, and a square of such lines for a block's threads
 WORD = 4  # bytes of a bank
 SHARED_BYTES = 48 << 10  # that a block has
 TILE_LINE = symbol("line", SIDES[0])
@@ -51,6 +52,7 @@ class Squares:
     tiles: tuple[tuple[Buffer, Index], ...]
     side: int
     width: int
+    block: BlockShape
     reason: str
     keeps_in_memory = True
 
@@ -62,7 +64,9 @@ class Squares:
         other, fast = order.square
         read = [access for access in inner_accesses(group) if access.buffer not in group.outputs]
         tiles = tuple(dict.fromkeys((b, address) for b, address, _ in read if is_across(address, other, fast)))
-        fitting = (side for side in SIDES if side <= threads and 0 < tile_bytes(tiles, side) <= SHARED_BYTES)
+        longest = LONGEST_LINE // min([LONGEST_LINE, *(max(buffer.dtype.itemsize, 2) for buffer, _ in tiles)])
+        sides = (side for side in SIDES if side <= min(threads, longest))
+        fitting = (side for side in sides if 0 < tile_bytes(tiles, side) <= SHARED_BYTES)
         side = next(fitting, 0)
         if not side:
             return None
@@ -70,12 +74,9 @@ class Squares:
         width = width_of(group, tiles, other, fast, internal)
         reason = f"squares of {other.variable} by {fast.variable} in shared memory, {side} wide"
         reason += f", {width} elements at a time" if width > 1 else ""
-        return Squares(outer, other, fast, tiles, side, width, reason)
-
-    @property
-    def block(self) -> BlockShape:
-        """Of threads that read elements one by one fewer, since each has as many addresses."""
-        return BlockShape(together=3 if self.width > 1 else 2)
+        # Of threads that have many elements, or read them one by one, which takes as many addresses, there are fewer.
+        block = BlockShape(together=3 if width > 1 and side < SIDES[0] else 2)
+        return Squares(outer, other, fast, tiles, side, width, block, reason)
 
     def write(self, writer: CudaKernelWriter) -> int:
         root, other, fast, side = writer.root, self.other.variable, self.fast.variable, self.side
@@ -114,9 +115,15 @@ class Squares:
         return Axis(symbol(f"square_of_{axis.variable}", number), number, False)
 
     def fill(self, writer: CudaKernelWriter, lanes: Lanes, names: list[str]) -> None:
-        """Loops that read a thread's elements of each tile, and then write them there."""
-        width = self.width
-        self.enter_places(writer, self.fast, self.other, self.other.variable)
+        """Loops that read a thread's elements of each tile, and then write them there. Places beyond an array stand
+        for its first one: a condition would keep what is read from staying in few registers."""
+        width, slow, quick = self.width, self.fast.variable, self.other.variable
+        self.enter_steps(writer, frozenset())
+        sizes = [writer.number_text(axis.size, axis) for axis in (self.fast, self.other)]
+        writer.block.add(f"{slow}, {quick} = first_{slow} + line, first_{quick} + at")
+        writer.block.add(f"inside = {slow} < {sizes[0]} and {quick} < {sizes[1]}")
+        writer.block.add(f"{slow}, {quick} = {slow} if inside else 0, {quick} if inside else 0")
+        writer.block.variables |= slow.symbols | quick.symbols
         for name, (buffer, address) in zip(names, self.tiles):
             pointer, start = writer.pointers[buffer], writer.text_of(address)
             if width > 1:
@@ -126,26 +133,27 @@ class Squares:
                 line = f"own_{name}[step] = {pointer}[{start}]"
             writer.block.add(line)
         writer.leave()
-        writer.leave()
-        self.enter_places(writer, self.fast, self.other, self.other.variable)
+        self.enter_steps(writer, frozenset())
         writer.enter(f"for k in range({width}):", K.symbols)
         for name in names:
             writer.block.add(f"{name}[at + k, line] = own_{name}[{width} * step + k]")
-        for _ in range(3):
+        for _ in range(2):
             writer.leave()
 
-    def enter_places(self, writer: CudaKernelWriter, slow: Axis, quick: Axis, first: Index) -> None:
-        """A loop over a thread's vectors in the square, of which neighbours along the quick axis are neighbours'; and
-        a condition for those that are in the arrays. `first`: what is to be the place along that axis."""
+    def enter_steps(self, writer: CudaKernelWriter, symbols: frozenset[Symbol]) -> None:
+        """A loop over a thread's vectors in the square: `line`, and place `at` in it, neighbours' beside each other."""
         each = self.side // self.width
-        variables = TILE_LINE.symbols | slow.variable.symbols | first.symbols
-        writer.enter(f"for step in range({self.side * each // writer.threads}):", variables)
+        writer.enter(f"for step in range({self.side * each // writer.threads}):", TILE_LINE.symbols | symbols)
         places = f"thread % {each}" if self.width == 1 else f"{self.width} * (thread % {each})"
         writer.block.add(f"line, at = THREADS // {each} * step + thread // {each}, {places}")
+
+    def enter_places(self, writer: CudaKernelWriter, slow: Axis, quick: Axis, first: Index) -> None:
+        """The same loop, and a condition for what is in the arrays. `first`: what is to be the place along an axis."""
+        symbols = slow.variable.symbols | first.symbols
+        self.enter_steps(writer, symbols)
         writer.block.add(f"{slow.variable}, {first} = first_{slow.variable} + line, first_{quick.variable} + at")
         sizes = [writer.number_text(axis.size, axis) for axis in (slow, quick)]
-        inside = f"if {slow.variable} < {sizes[0]} and {first} < {sizes[1]}:"
-        writer.enter(inside, slow.variable.symbols | first.symbols)
+        writer.enter(f"if {slow.variable} < {sizes[0]} and {first} < {sizes[1]}:", symbols)
 
 
 def width_of(
