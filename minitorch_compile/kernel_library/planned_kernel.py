@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from minitorch_compile.kernel_library.call_words import FIRST_TENSOR, IN_SCRATCH, Step, planned_words
+from minitorch_compile.kernel_library.call_words import FIRST_TENSOR, IN_SCRATCH, NUMBER, Step, planned_words
 from minitorch_compile.kernel_library.tile_sizes import TileSizes
 
 MOST_CALLS = 1024  # for which a list is remembered
@@ -20,13 +20,15 @@ MOST_CALLS = 1024  # for which a list is remembered
 
 class Plan(NamedTuple):
     """`numbers`: what the kernel is told. `arrays`: how many it takes. Its range goes up to `extent`, and takes about
-    `nanoseconds`. `scratch`: the bytes of memory that a thread needs, if it takes any."""
+    `nanoseconds`. `scratch`: the bytes of memory that a thread needs, if it takes any. `sizes`: what follows that, if
+    it isn't told all by `numbers`."""
 
     numbers: Sequence[int]
     arrays: int
     extent: int
     nanoseconds: float
     scratch: int | None = None
+    sizes: tuple[int, ...] = ()
 
 
 class PlannedCall:
@@ -62,5 +64,6 @@ class PlannedKernel:
         arguments = [(FIRST_TENSOR + place, 0) for place in range(plan.arrays)]
         if plan.scratch is not None:
             arguments.append((IN_SCRATCH, 0))
+        arguments += [(NUMBER, size) for size in plan.sizes]
         step = Step(self.address, plan.extent, plan.nanoseconds, arguments)
         return PlannedCall(planned_words(step, plan.numbers, plan.scratch or 0), self.execute, self.parallel)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import minitorch_compile as torch
-from minitorch_compile.inductor.kernels.pooling import PoolingSizes, max_pool_kernel
+from minitorch_compile.inductor.kernels.pooling import max_pool_kernel
+from minitorch_compile.kernel_library.pooling_sizes import PoolingSizes
 
 WINDOWS = {
     "tiles": PoolingSizes(2, 8, 70, 4, 35, 2, 2, 2, 2),

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 from minitorch_compile.inductor.ir.buffer import Ints
 from minitorch_compile.inductor.ir.extern_call import ExternCall, StridedView, matrix_layout
-from minitorch_compile.inductor.kernels import attention_calls, channels_last, convolution, pooling, winograd
+from minitorch_compile.inductor.kernels import attention_calls, channels_last, convolution, winograd
 from minitorch_compile.inductor.kernels.product_tiles import (
     BatchedTilesPlan,
     PackedProductPlan,
@@ -34,6 +34,7 @@ from minitorch_compile.inductor.kernels.product_tiles import (
 from minitorch_compile.inductor.runtime.blas import BatchedProductPlan, ProductPlan
 from minitorch_compile.inductor.runtime.chunks import chunk_length, chunks_text
 from minitorch_compile.kernel_library.convolution_plan import Shape
+from minitorch_compile.kernel_library.pooling_sizes import shape_of
 from minitorch_compile.tensor.memory.strides import numel
 
 
@@ -253,8 +254,8 @@ def extent_of_convolution(call: ExternCall) -> int:
 @extern_source("max_pool2d")
 def _(call: ExternCall, pointers: Sequence[str], workspace: str) -> ExternSource:
     kernel, stride, padding, dilation, _ = call.parameters
-    shape = pooling.shape_of(call.inputs[0].sizes, call.outputs[0].sizes, kernel, stride, padding, dilation)
-    parts = chunks_text(shape[0], 2.0 * math.prod(shape[k] for k in (0, 3, 4, 5, 6)))
+    shape = shape_of(call.inputs[0].sizes, call.outputs[0].sizes, kernel, stride, padding, dilation)
+    parts = chunks_text(shape.planes, shape.nanoseconds)
     return _source("max_pool2d", "max_pool_kernel", call, [parts, *pointers, shape])
 
 

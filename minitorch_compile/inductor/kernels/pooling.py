@@ -7,7 +7,7 @@ are searched a vector of them at a time, if they are one or two columns apart.
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from llvmlite import ir
 from numba import njit, types
@@ -17,42 +17,10 @@ from minitorch_compile.inductor.kernels.shifted_planes import end_inside, first_
 from minitorch_compile.inductor.kernels.vector_tiles import WORD, VectorEmitter, lanes, vector_function
 from minitorch_compile.inductor.runtime.kernel_function import native_function
 from minitorch_compile.inductor.runtime.raw_memory import ELEMENTS, advance, as_tuple
+from minitorch_compile.kernel_library.pooling_sizes import POOLING_SIZES
 
-Pair = tuple[int, int]
 compiled: Any = njit(error_model="numpy")
 LARGEST = 1 << 31  # elements of a plane whose places vectors of small integers can hold
-
-
-class PoolingSizes(NamedTuple):
-    """Sizes of planes and results, and how the windows lie."""
-
-    planes: int = 0
-    height: int = 0
-    width: int = 0
-    out_y: int = 0
-    out_x: int = 0
-    kernel_y: int = 0
-    kernel_x: int = 0
-    stride_y: int = 0
-    stride_x: int = 0
-    padding_y: int = 0
-    padding_x: int = 0
-    dilation_y: int = 0
-    dilation_x: int = 0
-
-    def __repr__(self) -> str:
-        """The numbers alone: what stands in a generated file."""
-        return repr(tuple(self))
-
-
-POOLING_SIZES = PoolingSizes()
-
-
-def shape_of(
-    x: tuple[int, ...], out: tuple[int, ...], kernel: Pair, stride: Pair, padding: Pair, dilation: Pair
-) -> PoolingSizes:
-    """The numbers that the kernel takes, from the sizes of input and result."""
-    return PoolingSizes(x[0] * x[1], x[2], x[3], out[2], out[3], *kernel, *stride, *padding, *dilation)
 
 
 # ------------------------------------------------------------------------------------------------ a vector of windows
