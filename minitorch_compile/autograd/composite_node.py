@@ -36,10 +36,10 @@ class CompositeNode(Node):
 
     new_gradients = False  # a formula of the body may send one gradient two ways
 
-    def __init__(self, edges: Sequence[Edge], roots: Sequence[Edge]) -> None:
+    def __init__(self, edges: Sequence[Edge], results: Sequence[Any]) -> None:
         super().__init__(tuple(edges))
-        self.roots: tuple[Edge, ...] | None = tuple(roots)
-        self.results = len(roots)
+        self.roots: tuple[Edge, ...] | None = tuple((x.grad_fn, x.output_index) for x in results)
+        self.results = len(results)
         self.keeps = False  # whether a node of the body keeps values; known once it was walked
         self.positions = {edge: i for i, edge in reversed([*enumerate(edges)]) if edge[0] is not None}
 
@@ -111,9 +111,13 @@ class CompositeNode(Node):
         return self.roots is None
 
 
+OWN_CLASSES: dict[str, type[CompositeNode]] = {}  # of nodes that need no walk through the body's nodes
+
+
 @cache
 def _class_named(name: str) -> type[CompositeNode]:
-    return type(name, (CompositeNode,), {"__slots__": (), "__doc__": CompositeNode.__doc__})
+    base = OWN_CLASSES.get(name, CompositeNode)
+    return type(name, (base,), {"__slots__": (), "__doc__": base.__doc__})
 
 
 def stand_before(name: str, results: Sequence[Any], arguments: Iterable[Any]) -> None:
@@ -121,9 +125,8 @@ def stand_before(name: str, results: Sequence[Any], arguments: Iterable[Any]) ->
     differentiable = [x for x in _tensors(arguments) if x.dtype.category >= FLOATING]
     if any(result is x for result in results for x in differentiable):  # it did nothing, or wrote in place
         return
-    roots = [(r.grad_fn, r.output_index) for r in results]
-    node = _class_named(name)([gradient_edge(x) for x in differentiable], roots)
-    if any(root in node.positions for root in roots):
+    node = _class_named(name)([gradient_edge(x) for x in differentiable], results)
+    if any(root in node.positions for root in node.roots or ()):
         return
     for index, result in enumerate(results):
         if result.grad_fn is not None:

@@ -50,6 +50,9 @@ def drawn(node: object, depth: int = 4) -> str:
         ("MaskedFill(L)", lambda x: x.masked_fill(x > 0.5, 0.0)),
         ("ClampMin(L)", lambda x: x.clamp_min(0.0)),
         ("Roll(L)", lambda x: x.roll(1)),
+        ("Unbind(L)", lambda x: x.unbind(1)[2]),
+        ("Split(L)", lambda x: x.chunk(2, 1)[1]),
+        ("SplitWithSizes(L)", lambda x: x.split([1, 2])[0]),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -122,3 +125,47 @@ def test_a_graph_of_gradients_leads_past_the_node_of_a_composite_op():
     assert torch.allclose(x.grad, torch.tensor([45.8392, 799.2860]))
     with pytest.raises(RuntimeError, match="a second time"):
         loss.backward()
+
+
+TAKEN_APART = {
+    "unbind": lambda x: x.unbind(),
+    "unbind, dim from the end": lambda x: x.unbind(-1),
+    "split": lambda x: x.split(2),
+    "split, dim from the end": lambda x: x.split(3, -1),
+    "split into sizes": lambda x: torch.split(x, [1, 0, 2], dim=0),
+    "chunk": lambda x: x.chunk(3, 1),
+    "chunk into one": lambda x: x.chunk(1),
+    "by keywords": lambda x: torch.split(tensor=x, split_size_or_sections=2, dim=1),
+}
+
+
+@pytest.mark.parametrize("used", ["all", "last", "one twice"])
+@pytest.mark.parametrize("name", TAKEN_APART)
+def test_parts_are_put_together_again(name: str, used: str) -> None:
+    def loss(x: torch.Tensor, detour: bool) -> torch.Tensor:
+        parts = TAKEN_APART[name](x * 2)
+        if detour:  # each part a window of its own
+            whole = x * 2
+            parts = [torch.as_strided(whole, p.shape, p.stride(), p.storage_offset()) for p in parts]
+        chosen = {"all": parts, "last": parts[-1:], "one twice": [parts[0], parts[0]]}[used]
+        return sum(((i + 2) * part.pow(3)).sum() for i, part in enumerate(chosen))
+
+    found = []
+    for detour in (False, True):
+        x = rows()
+        (first,) = torch.autograd.grad(loss(x, detour), x, create_graph=True)
+        (second,) = torch.autograd.grad(first.pow(2).sum(), x)
+        found.append((first, second))
+    torch.testing.assert_close(found[0], found[1])
+
+
+def test_a_part_that_is_written_to_has_another_history() -> None:
+    x = rows()
+    y = x * 1
+    first, second, _ = y.unbind()
+    first.mul_(second.detach().clone())
+    (first.sum() + 3 * second.sum() + y.sum()).backward()
+    expected = torch.ones(3, 4)
+    expected[0] = 2 * x[1].detach()
+    expected[1] = 4
+    torch.testing.assert_close(x.grad, expected)

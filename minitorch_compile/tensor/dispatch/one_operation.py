@@ -46,6 +46,12 @@ def _sampled(input: Any, *others: Any, **named: Any) -> str:
     return f"GridSampler{len(input.sizes) - 2}DBackward0"
 
 
+def _split(tensor: Any, split_size_or_sections: Any = None, dim: int = 0, *, split_size: Any = None) -> str:
+    """A list of sizes is another op's, which has left its node."""
+    wanted = split_size if split_size_or_sections is None else split_size_or_sections
+    return "" if isinstance(wanted, (list, tuple)) else "SplitBackward0"
+
+
 LOSSES: dict[str, Name] = {
     "F.mse_loss": "MseLossBackward0",
     "F.smooth_l1_loss": "SmoothL1LossBackward0",
@@ -134,4 +140,10 @@ ELEMENTS: dict[str, Name] = {
     "renorm": "RenormBackward0",
 }
 
-NODE_NAMES: dict[str, Name] = {**LOSSES, **LAYERS, **REDUCTIONS, **PRODUCTS, **ELEMENTS}
+PARTS: dict[str, Name] = {  # what goes back through these is in autograd/parts_node.py
+    "split": _split,
+    "split_with_sizes": "SplitWithSizesBackward0",
+    "unbind": "UnbindBackward0",
+}
+
+NODE_NAMES: dict[str, Name] = {**PARTS, **LOSSES, **LAYERS, **REDUCTIONS, **PRODUCTS, **ELEMENTS}
