@@ -228,10 +228,10 @@ def on_itself(machine, frame):
     return machine.evaluate(frame)
 
 
-machine = SelfMadeMachine()
-machine.evaluator = on_itself
+self_made = SelfMadeMachine()
+self_made.evaluator = on_itself
 try:
-    machine.call(fibonacci, 3)
+    self_made.call(fibonacci, 3)
 except RecursionError as error:
     print(type(error).__name__, "before the first frame was evaluated")
 

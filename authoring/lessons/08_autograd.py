@@ -201,12 +201,11 @@ print(f"50 additions: slope {x.grad:.0f} = 2 ** 50")
 # That is a complete engine. Give it the function we started with:
 
 # %%
-x = Var(numbers.numpy())
-y = total(mul(sin(mul(x, x)), exp(x)))
-backward(y)
-print(
-    "largest difference from the package:", np.abs(x.grad - walk_back(loss, numbers).numpy()).max()
-)
+leaf = Var(numbers.numpy())
+whole = total(mul(sin(mul(leaf, leaf)), exp(leaf)))
+backward(whole)
+differences = np.abs(leaf.grad - walk_back(loss, numbers).numpy())
+print("largest difference from the package:", differences.max())
 
 # %% [markdown]
 # ## Look at it
@@ -236,7 +235,7 @@ def draw_tape(result, **names):
     return graph.draw()
 
 
-draw_tape(y, x=x)
+draw_tape(whole, x=leaf)
 
 # %% [markdown]
 # ## Broadcasting, turned round

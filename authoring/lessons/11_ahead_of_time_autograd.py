@@ -697,8 +697,8 @@ def both_of_noisy(tangent, x, seed, offset):
 
 
 place = torch.tensor(7), torch.tensor(0)  # a seed and an offset
-joint = trace(both_of_noisy, [empty_fake((1000,)), leaf(1000), *place])
-forward, backward = split(joint, saved=parts(joint)[1])
+joint_noisy = trace(both_of_noisy, [empty_fake((1000,)), leaf(1000), *place])
+forward, backward = split(joint_noisy, saved=parts(joint_noisy)[1])
 print(backward.graph.compact())
 result, *kept = forward(torch.zeros(1000), *place)
 (slope,) = backward(*kept, torch.ones(1000))

@@ -588,10 +588,10 @@ for depth in range(1, 13):
 # %%
 from minitorch_compile.inductor.ir import index
 
-f, i, j = index.symbol("f", 32), index.symbol("i", 8), index.symbol("j", 4)
-print((4 * i + j) // 8, "|", 4 * (f // 4) + f % 4, "|", (f % 8) // 8, "|", (f // 2) // 4)
-print(index.unflatten(index.flatten((i, j), (8, 4)), (2, 4, 4)))
-away = index.unflatten(index.flatten((i, j), (8, 4)), (2, 16))
+f, row, column = index.symbol("f", 32), index.symbol("i", 8), index.symbol("j", 4)
+print((4 * row + column) // 8, "|", 4 * (f // 4) + f % 4, "|", (f % 8) // 8, "|", (f // 2) // 4)
+print(index.unflatten(index.flatten((row, column), (8, 4)), (2, 4, 4)))
+away = index.unflatten(index.flatten((row, column), (8, 4)), (2, 16))
 print(away, "and back", index.unflatten(index.flatten(away, (2, 16)), (8, 4)))
 print((f % 4).bounds(), "here, and in ours", bounds(remainder(variable("f", 32), 4)))
 
