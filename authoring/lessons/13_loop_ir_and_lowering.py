@@ -477,6 +477,7 @@ def addresses(box):
     return np.broadcast_to(box.load(Addresses({}, at, box.sizes), at), box.sizes)
 
 
+x, bias = stored("x", (4, 6)), stored("bias", (1, 6))
 views = {
     "x, (4, 6)": x,
     "x.t()": transpose(x),
