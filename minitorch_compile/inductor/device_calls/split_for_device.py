@@ -25,6 +25,7 @@ from __future__ import annotations
 from collections.abc import Set
 from dataclasses import replace
 
+from minitorch_compile.inductor.device_calls.moments_together import with_moments_together
 from minitorch_compile.inductor.ir.buffer import Buffer, Position
 from minitorch_compile.inductor.ir.dependencies import accesses_of
 from minitorch_compile.inductor.ir.handler import Handler
@@ -51,6 +52,7 @@ def split_for_device(graph: LoopGraph) -> LoopGraph:
         if type(operation) is Loop and operation.reduced and not goes_down(operation)
         for access in accesses_of(operation).reads
     }
+    graph = with_moments_together(graph, lambda loop: len(split(loop, along)) > 1)
     return replace(graph, operations=[part for operation in graph.operations for part in split(operation, along)])
 
 

@@ -26,7 +26,9 @@ from minitorch_compile.inductor.schedule.strategy import LoopOrder
 if TYPE_CHECKING:
     from minitorch_compile.inductor.codegen.cuda.kernels import CudaKernelWriter
 
-MOST_SIDE = 32  # columns of a block: whole sectors of memory, and a warp's worth of banks
+MOST_SIDE, LEAST_SIDE = 32, 8  # columns of a block: a warp's worth of banks, and a sector of memory
+AT_ONCE = 4  # lines that a thread reads before it adds the first of them
+ENOUGH_BLOCKS = 128  # for all multiprocessors of a large GPU
 LANE = symbol("lane", MOST_SIDE)
 
 
@@ -50,7 +52,7 @@ class SharedColumns:
 
     def write(self, writer: CudaKernelWriter) -> int:
         order, column, size = self.order, self.axis.variable, self.axis.size
-        side = 1 << (min(max(size, 1), MOST_SIDE) - 1).bit_length()
+        side = side_of(size, count(order.rows))
         strips = Axis(symbol("strip", -(-size // side)), -(-size // side), False)
         writer.leader = "inside and line == 0"
         writer.root.add(f"side = {writer.number_text(side, 'side')}")
@@ -64,14 +66,42 @@ class SharedColumns:
         inner = [member for member in writer.group.members if member.inner]
         for member in inner:
             writer.begin(member)
-        lines = writer.number_text(count(order.reduced), order.reduced)
-        writer.deal_out(order.reduced, "line", "THREADS // side", f"{lines} if inside else 0")
-        writer.run(inner)
-        writer.leave()
+        self.go_down(writer, inner)
         for member in inner:
             writer.finish(member, combined_by_columns(member))
         writer.run([member for member in writer.group.members if not member.inner])
         return count((*order.rows, strips))
+
+    def go_down(self, writer: CudaKernelWriter, members: list[Member]) -> None:
+        """The lines of a thread, several at a time: one that waits for memory after each would mostly wait. Beyond the
+        last it reads another once more, and leaves it."""
+        reduced = self.order.reduced
+        lines = writer.number_text(count(reduced), reduced)
+        writer.root.add("step = THREADS // side")
+        writer.enter(f"for start in range(line, {lines} if inside else 0, {AT_ONCE} * step):")
+        writer.enter(f"for k in range({AT_ONCE}):", frozenset().union(*(axis.variable.symbols for axis in reduced)))
+        place = str(reduced[0].variable) if len(reduced) == 1 else "place"
+        writer.block.add(f"{place} = start + k * step")
+        writer.block.add(f"is_line = {place} < {lines}")
+        writer.block.add(f"{place} = {place} if is_line else start")
+        writer.find(reduced, place)
+        writer.within = "is_line"
+        writer.run(members)
+        writer.within = ""
+        writer.leave()
+        writer.leave()
+
+
+def side_of(size: int, rows: int) -> int:
+    """How many of so many columns a block has: fewer, so long as there are too few blocks for a GPU.
+
+    >>> side_of(64, 256), side_of(64, 1), side_of(3, 1)
+    (32, 8, 4)
+    """
+    side = 1 << (min(max(size, 1), MOST_SIDE) - 1).bit_length()
+    while side > LEAST_SIDE and rows * -(-size // side) < ENOUGH_BLOCKS:
+        side //= 2
+    return side
 
 
 def goes_down_once(group: Group, later: Set[Buffer]) -> bool:
