@@ -16,6 +16,8 @@ import numpy as np
 from minitorch_compile.symbolic import SymFloat, SymInt
 from minitorch_compile.tensor.cpu.numpy_errstate import quietly, silence
 from minitorch_compile.tensor.dispatch import complex_support
+from minitorch_compile.tensor.dispatch.argument_devices import is_elsewhere
+from minitorch_compile.tensor.dispatch.mixed_layouts import run_mixed
 from minitorch_compile.tensor.dispatch.op import Array, Op, find
 from minitorch_compile.tensor.dispatch.stored_only import refuse_stored
 from minitorch_compile.tensor.dispatch.strided_results import wrap_as
@@ -113,7 +115,7 @@ class PointwiseOp(Op):
         """
         input, other = args if len(args) == 2 else (*args, _ABSENT) if len(args) == 1 else (None, _ABSENT)
         if not isinstance(input, TensorBase) or (array := input._array) is None or not array.flags.c_contiguous:
-            return super().run_plain(args)
+            return self._run_mixed(args)
         element = input.dtype
         if element not in self._straightforward and (element is not float16 or not self._is_one_step(other)):
             return super().run_plain(args)
@@ -122,9 +124,9 @@ class PointwiseOp(Op):
                 value = silence.run(self.of_tensors, array)
             elif isinstance(other, TensorBase):
                 operand = other._array
-                if operand is None or other.dtype is not element:
-                    return super().run_plain(args)
-                if other.sizes != input.sizes or other.strides != input.strides:
+                if operand is None or other.sizes != input.sizes or other.strides != input.strides:
+                    return self._run_mixed(args)
+                if other.dtype is not element:
                     return super().run_plain(args)
                 value = silence.run(self.of_tensors, array, operand)
             elif self._second_may_be_number and SCALAR_CATEGORY.get(type(other), UNKNOWN) <= element.category:
@@ -141,6 +143,16 @@ class PointwiseOp(Op):
         result.strides = self._row_major_strides(input, other) if 1 in sizes or 0 in sizes else input.strides
         result.dtype = element if value.dtype is array.dtype else FROM_NUMPY[value.dtype]
         return result
+
+    def _run_mixed(self, args: tuple[Any, ...]) -> Any:
+        """One or two tensors of one dtype go to the kernel at once, however they lie; another call is run at length."""
+        if len(args) <= 2 and all(isinstance(x, TensorBase) and x.dtype is args[0].dtype for x in args):
+            if args and args[0].dtype in self._straightforward and not any(map(is_elsewhere, args)):
+                try:
+                    return run_mixed(self.of_tensors, *args)
+                except (TypeError, RuntimeError):  # no kernel for booleans, other arguments, sizes that don't fit
+                    pass
+        return super().run_plain(args)
 
     def _row_major_strides(self, input: TensorBase, other: Any) -> Sequence[int]:
         """The result's strides where sizes 0 or 1 leave them open: row-major, but a number lets odd ones be."""
