@@ -14,6 +14,7 @@ from minitorch_compile.course.drawings.lives import draw_lives
 from minitorch_compile.course.drawings.pipeline import STAGES, draw_pipeline
 from minitorch_compile.course.drawings.roofline import draw_roofline
 from minitorch_compile.course.drawings.table import RECORDS, Table
+from minitorch_compile.svg import INK
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -78,14 +79,26 @@ def test_bars_need_values_that_have_a_length(values):
         draw_bars(values, unit="ms")
 
 
+def named(drawing, name):
+    """The group of a plot that has this name."""
+    return next(group for group in parts(drawing, "g") if group.get("id") == name)
+
+
 def test_a_measurement_at_the_limit_lies_on_the_roof():
     drawing = draw_roofline(40.0, 100.0, {"slope": (0.25, 10.0), "flat": (20.0, 100.0), "low": (20.0, 1.0)})
-    (roof,) = parts(drawing, "polyline")
-    corners = [tuple(map(float, corner.split(","))) for corner in roof.get("points").split()]
-    slope, flat, low = sorted((float(c.get("cx")), float(c.get("cy"))) for c in parts(drawing, "circle"))
-    (x0, y0), (x1, y1), _ = corners
-    assert abs(y0 + (slope[0] - x0) * (y1 - y0) / (x1 - x0) - slope[1]) < 0.5
-    assert {flat[1], low[1]} >= {y1} and max(flat[1], low[1]) > y1
+    line = next(named(drawing, "roof").iter(SVG + "path")).get("d").split()
+    (x0, y0), (x1, y1), _ = [(float(x), float(y)) for x, y in zip(line[1::3], line[2::3])]
+    dots = [(float(dot.get("x")), float(dot.get("y"))) for dot in named(drawing, "points").iter(SVG + "use")]
+    slope, flat, low = dots
+    assert abs(y0 + (slope[0] - x0) * (y1 - y0) / (x1 - x0) - slope[1]) < 0.01
+    assert abs(flat[1] - y1) < 0.01 and low[1] > y1 + 50
+
+
+def test_a_plot_is_drawn_in_the_pages_ink_and_brings_no_style_for_the_page():
+    svg = draw_roofline(40.0, 100.0, {"a": (1.0, 10.0)}).svg()
+    assert svg.count("currentColor") > 20 and INK not in svg and "#000000" not in svg
+    assert "<style" not in svg and "xlink" not in svg
+    assert svg == draw_roofline(40.0, 100.0, {"a": (1.0, 10.0)}).svg()
 
 
 def test_a_logarithm_has_no_place_for_zero():
@@ -96,7 +109,7 @@ def test_a_logarithm_has_no_place_for_zero():
 def test_names_of_measurements_do_not_lie_on_each_other():
     drawing = draw_roofline(40.0, 100.0, dict.fromkeys(("one", "two", "three"), (20.0, 50.0)))
     names = [node for node in parts(drawing, "text") if node.text in ("one", "two", "three")]
-    assert len({(node.get("x"), node.get("y")) for node in names}) == 3
+    assert len({node.get("transform") for node in names}) == 3
 
 
 def test_a_buffer_is_as_wide_as_its_life_and_as_high_as_its_bytes():

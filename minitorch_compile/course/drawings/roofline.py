@@ -11,14 +11,18 @@ up to 40 GB/s and 100 GFLOP/s; the roof bends at 2.5 operations a byte
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import count
-from math import log10
+from typing import TYPE_CHECKING
 
-from minitorch_compile.svg import Drawing, element, label, line_colour
+from minitorch_compile.course.drawings.plot import draw_plot
+from minitorch_compile.svg import Drawing, line_colour
 
-LEFT, TOP, WIDTH, HEIGHT = 56, 16, 540, 280
-LINE = 13  # between two names that would lie on each other
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+LETTER, LINE = 7.0, 13.0  # the room that a letter takes, and the distance between two names
+BELOW = 7.0  # its point, so that the name of what reaches the roof doesn't lie on it
 
 Point = tuple[float, float]
 """Operations a byte, and GFLOP/s."""
@@ -34,63 +38,54 @@ def draw_roofline(bandwidth: float, peak: float, points: Mapping[str, Point]) ->
     numbers = [bandwidth, peak, *(number for point in points.values() for number in point)]
     if min(numbers) <= 0:
         raise ValueError(f"draw_roofline: all numbers must be positive, got {min(numbers)}")
+
+    def paint(axes: Axes) -> None:
+        _axes(axes, bandwidth, peak, points)
+        _roof(axes, bandwidth, peak)
+        _points(axes, points)
+
+    return draw_plot(paint, _text(bandwidth, peak, points))
+
+
+def _axes(axes: Axes, bandwidth: float, peak: float, points: Mapping[str, Point]) -> None:
+    """Both logarithmic, with room at the right for names, and below for the slope."""
     bend = peak / bandwidth
-    across = _Scale(LEFT, WIDTH, [bend / 4, bend, *(x for x, _ in points.values())], room=8)  # for names at the right
-    up = _Scale(TOP + HEIGHT, -HEIGHT, [peak, *(y for _, y in points.values())], room=2)
-    parts = _axes(across, up) + [_roof(across, up, bandwidth, peak)] + _points(across, up, points)
-    return Drawing(LEFT + WIDTH + 20, TOP + HEIGHT + 44, parts, _text(bandwidth, peak, points))
+    across = [bend / 4, bend, *(x for x, _ in points.values())]
+    up = [peak, *(y for _, y in points.values())]
+    axes.set(xscale="log", yscale="log", xlabel="operations on a byte", ylabel="GFLOP/s")
+    axes.set(xlim=(min(across) / 1.5, max(across) * 8), ylim=(min(up) / 2, max(up) * 2))
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter("{x:g}")
 
 
-class _Scale:
-    """A logarithmic axis from a power of ten to the largest of the values, and `room` times farther."""
-
-    def __init__(self, start: float, length: float, values: Iterable[float], room: float) -> None:
-        logarithms = [log10(value) for value in values]
-        self.start, self.length = start, length
-        self.low, self.high = min(logarithms) // 1, max(logarithms) + log10(room)
-
-    def __call__(self, value: float) -> float:
-        return self.start + self.length * (log10(value) - self.low) / (self.high - self.low)
-
-    @property
-    def powers(self) -> list[float]:
-        return [10.0**n for n in range(int(self.low), int(self.high // 1) + 1)]
+def _roof(axes: Axes, bandwidth: float, peak: float) -> None:
+    (left, right), bend = axes.get_xlim(), peak / bandwidth
+    axes.plot([left, bend, right], [left * bandwidth, peak, peak], color=line_colour(1), linewidth=2, gid="roof")
+    for text, at in ((f"{bandwidth:.3g} GB/s", (bend / 2, peak / 2)), (f"{peak:.3g} GFLOP/s", (right, peak))):
+        axes.annotate(text, at, (0, 5), textcoords="offset points", ha="right", color=line_colour(1))
 
 
-def _axes(across: _Scale, up: _Scale) -> list[str]:
-    bottom = TOP + HEIGHT
-    parts = [element("path", d=f"M{LEFT},{TOP} V{bottom} H{LEFT + WIDTH}", fill="none", stroke="currentColor")]
-    parts += [label(across(power), bottom + 16, f"{power:g}", size=10, opacity=0.8) for power in across.powers]
-    parts += [label(LEFT - 6, up(power) + 4, f"{power:g}", size=10, anchor="end", opacity=0.8) for power in up.powers]
-    parts.append(label(LEFT + WIDTH / 2, bottom + 34, "operations on a byte"))
-    parts.append(label(LEFT + 8, TOP + 4, "GFLOP/s", anchor="start"))
-    return parts
-
-
-def _roof(across: _Scale, up: _Scale, bandwidth: float, peak: float) -> str:
-    bottom = 10.0 ** max(up.low, log10(bandwidth) + across.low)  # where the slope enters the picture
-    corners = [(bottom / bandwidth, bottom), (peak / bandwidth, peak), (10.0**across.high, peak)]
-    path = " ".join(f"{across(x):.1f},{up(y):.1f}" for x, y in corners)
-    return element("polyline", points=path, fill="none", stroke=line_colour(1), stroke_width=2)
-
-
-def _points(across: _Scale, up: _Scale, points: Mapping[str, Point]) -> list[str]:
-    parts: list[str] = []
+def _points(axes: Axes, points: Mapping[str, Point]) -> None:
+    """A dot for each, and its name where no other name is."""
     taken: list[Place] = []
-    for name, (x, y) in sorted(points.items(), key=lambda item: -item[1][1]):
-        at, width = (across(x), up(y)), 7.3 * len(name)
-        place = next(place for place in _places(at, width) if not any(_overlap(place, other) for other in taken))
-        taken.append(place)
-        parts.append(element("circle", cx=at[0], cy=at[1], r=4, fill=line_colour(0)))
-        parts.append(label(place[0], place[2] + 4, name, size=11, anchor="start"))
-    return parts
+    for name, point in sorted(points.items(), key=lambda item: -item[1][1]):
+        across, up = axes.transData.transform(point)
+        free = (
+            each
+            for each in _places((across, up), LETTER * len(name))
+            if not any(_overlap(each, other) for other in taken)
+        )
+        taken.append(next(free))
+        moved = (taken[-1][0] - across, taken[-1][2] - up)
+        axes.annotate(name, point, moved, textcoords="offset points", va="center")
+    axes.plot(*zip(*points.values()), "o", color=line_colour(0), gid="points")
 
 
-def _places(at: tuple[float, float], width: float) -> Iterator[Place]:
+def _places(at: Point, width: float) -> Iterator[Place]:
     """Where a name may stand: to the right of its point, to the left, and then farther and farther below."""
     for below in count():
         for left in (at[0] + 9, at[0] - 9 - width):
-            yield left, left + width, at[1] + LINE * below
+            yield left, left + width, at[1] - BELOW - LINE * below
 
 
 def _overlap(a: Place, b: Place) -> bool:
