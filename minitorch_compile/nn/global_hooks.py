@@ -29,9 +29,6 @@ ON_REGISTRATION: dict[str, Hooks] = {kind: OrderedDict() for kind in ("_paramete
 in_calls = False
 at_registrations = False
 
-# Deprecated hooks and full ones can't be told apart once they are registered, so PyTorch takes only one of the two.
-_full_backward_hooks: bool | None = None
-
 
 def registered(module: Any, kind: str, name: str, value: Any) -> Any:
     """What is kept under a name of `module`, as the hooks on registrations leave it."""
@@ -78,19 +75,14 @@ def register_module_full_backward_hook(hook: Hook) -> RemovableHandle:
 
 
 def register_module_backward_hook(hook: Hook) -> RemovableHandle:
-    """Deprecated: the same as register_module_full_backward_hook."""
+    """Deprecated: `hook(module, grad_input, grad_output)` gets the gradients of one node, the last of any forward."""
     return _on_backward(hook, full=False)
 
 
 def _on_backward(hook: Hook, full: bool) -> RemovableHandle:
-    global _full_backward_hooks
-    if _full_backward_hooks is not None and _full_backward_hooks is not full:
-        raise RuntimeError(
-            "Cannot use both regular backward hooks and full backward hooks as a global Module hook. Please use only"
-            " one of them."
-        )
-    _full_backward_hooks = full
-    return _in_calls(EVERY_MODULE.backward, hook)
+    global in_calls
+    in_calls = True
+    return EVERY_MODULE.add_backward(hook, full, False, "as a global Module hook")
 
 
 def _at_registrations(kind: str, hook: Hook) -> RemovableHandle:

@@ -15,6 +15,7 @@ from typing import Any
 
 from minitorch_compile.autograd.hooks import RemovableHandle
 from minitorch_compile.nn.backward_hooks import GradientWatch
+from minitorch_compile.nn.node_hooks import hook_first_node
 from minitorch_compile.user_warnings import warn_user
 
 Args = tuple[Any, ...]
@@ -42,6 +43,8 @@ class ModuleHooks:
         self.forward: Hooks = OrderedDict()
         self.backward_pre: Hooks = OrderedDict()
         self.backward: Hooks = OrderedDict()
+        self.of_node: Hooks = OrderedDict()  # the older kind of these (`node_hooks.py`)
+        self.is_full: bool | None = None  # whether `backward` was filled, or `of_node`: never both
         self.with_kwargs: dict[int, bool] = {}  # the numbers of those that get the keyword arguments, too
         self.always_called: dict[int, bool] = {}  # and of those that run even if forward fails
 
@@ -64,17 +67,32 @@ class ModuleHooks:
             self.always_called[handle.id] = True
         return handle
 
+    def add_backward(self, hook: Callable[..., Any], full: bool, prepend: bool, whose: str) -> RemovableHandle:
+        """Registers one of `backward`, or of the older kind. RuntimeError if there was one of the other kind."""
+        if self.is_full is not None and self.is_full is not full:
+            raise RuntimeError(
+                f"Cannot use both regular backward hooks and full backward hooks {whose}. Please use only one of them."
+            )
+        self.is_full = full
+        return self.add(self.backward if full else self.of_node, hook, prepend)
+
+    @property
+    def of_gradients(self) -> Hooks:
+        """The backward hooks, of whichever kind."""
+        return self.of_node if self.is_full is False else self.backward
+
     def followed_by(self, others: ModuleHooks) -> ModuleHooks:
         """These hooks, and then the others."""
         both = ModuleHooks()
         for kind, hooks in vars(both).items():
-            hooks.update(getattr(self, kind))
-            hooks.update(getattr(others, kind))
+            if kind != "is_full":
+                hooks.update(getattr(self, kind))
+                hooks.update(getattr(others, kind))
         return both
 
     def any(self) -> bool:
         """Whether one is registered."""
-        return bool(self.forward_pre or self.forward or self.backward_pre or self.backward)
+        return bool(self.forward_pre or self.forward or self.backward_pre or self.backward or self.of_node)
 
     def call(self, module: Any, args: Args, kwargs: dict[str, Any]) -> Any:
         """module.forward with everything that belongs before and after it."""
@@ -83,6 +101,12 @@ class ModuleHooks:
 
     def _run(self, call: _Call) -> Any:
         self._before(call)
+        result = self._watched(call)
+        if self.of_node:
+            hook_first_node(call.module, list(self.of_node.values()), call.args, result)
+        return result
+
+    def _watched(self, call: _Call) -> Any:
         if not (self.backward or self.backward_pre):
             call.output = call.module.forward(*call.args, **call.kwargs)
             self._after(call)

@@ -169,11 +169,11 @@ class Module(ModuleConversion, ModuleState):
 
         Both are tuples with None where there is no gradient. What it returns, if not None, becomes grad_input.
         """
-        return self._hooks().add(self._hooks().backward, hook, prepend)
+        return self._hooks().add_backward(hook, True, prepend, "on a single Module")
 
     def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Deprecated: the same as register_full_backward_hook."""
-        return self.register_full_backward_hook(hook)
+        """Deprecated: `hook(module, grad_input, grad_output)` gets the gradients of one node, the last of forward."""
+        return self._hooks().add_backward(hook, False, False, "on a single Module")
 
     def register_full_backward_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """`hook(module, grad_output)` runs before the gradients of the inputs are computed.
@@ -185,9 +185,10 @@ class Module(ModuleConversion, ModuleState):
     _forward_pre_hooks = _hooks_named("forward_pre")
     _forward_hooks = _hooks_named("forward")
     _backward_pre_hooks = _hooks_named("backward_pre")
-    _backward_hooks = _hooks_named("backward")
+    _backward_hooks = _hooks_named("of_gradients")
     _forward_pre_hooks_with_kwargs = _forward_hooks_with_kwargs = _hooks_named("with_kwargs")
     _forward_hooks_always_called = _hooks_named("always_called")
+    _is_full_backward_hook = property(lambda self: self._hooks().is_full)
 
     def __getstate__(self) -> dict[str, Any]:
         # Compiled code belongs to this process and this object: what is copied or saved is the module.

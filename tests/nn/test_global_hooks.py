@@ -13,10 +13,12 @@ from minitorch_compile.nn import module as hooks
 
 @pytest.fixture(autouse=True)
 def nothing_left_behind(monkeypatch):
-    for flag, before in (("in_calls", False), ("at_registrations", False), ("_full_backward_hooks", None)):
+    for flag, before in (("in_calls", False), ("at_registrations", False)):
         monkeypatch.setattr(global_hooks, flag, before)
     yield
-    for registered in (*vars(global_hooks.EVERY_MODULE).values(), *global_hooks.ON_REGISTRATION.values()):
+    global_hooks.EVERY_MODULE.is_full = None
+    in_calls = [hooks for hooks in vars(global_hooks.EVERY_MODULE).values() if isinstance(hooks, dict)]
+    for registered in (*in_calls, *global_hooks.ON_REGISTRATION.values()):
         registered.clear()
 
 

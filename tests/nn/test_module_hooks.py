@@ -124,6 +124,67 @@ def shapes(gradients):
     return [tuple(g.shape) for g in gradients]
 
 
+class TestOlderBackward:
+    """`register_backward_hook`: PyTorch's calls with the same layers are what is expected."""
+
+    @pytest.mark.parametrize(
+        "layer, sizes, grad_input, grad_output",
+        [
+            (nn.ReLU(), (3, 2), [(3, 2)], [(3, 2)]),
+            (nn.Linear(2, 4), (3, 2), [(4,), (3, 2), (2, 4)], [(3, 4)]),
+            (nn.Linear(2, 4, bias=False), (3, 2), [(3, 2), (2, 4)], [(3, 4)]),
+            (nn.Conv2d(1, 2, 2), (1, 1, 3, 3), [(1, 1, 3, 3), (2, 1, 2, 2), (2,)], [(1, 2, 2, 2)]),
+            (nn.Sequential(nn.Linear(2, 4), nn.ReLU()), (3, 2), [(3, 4)], [(3, 4)]),
+        ],
+    )
+    def test_it_gets_the_gradients_of_the_last_node(self, layer, sizes, grad_input, grad_output):
+        calls = []
+        handle = layer.register_backward_hook(lambda module, *grads: calls.append((module, *grads)))
+        assert list(layer._backward_hooks.values()) and layer._is_full_backward_hook is False
+        with pytest.warns(FutureWarning, match="forward contains multiple autograd Nodes"):
+            layer(ones(sizes, requires_grad=True)).sum().backward()
+        ((module, inputs, outputs),) = calls
+        assert module is layer
+        assert [x.shape for x in inputs] == grad_input and [x.shape for x in outputs] == grad_output
+        handle.remove()
+        layer(ones(sizes, requires_grad=True)).sum().backward()
+        assert len(calls) == 1
+
+    def test_of_several_results_the_first_counts(self):
+        class Two(nn.Module):
+            def forward(self, x):
+                return {"names": "", "sum": x.sum()}, x.square().mean()
+
+        calls, module, x = [], Two(), ones(2, requires_grad=True)
+        module.register_backward_hook(lambda *call: calls.append(call))
+        with pytest.warns(FutureWarning, match="does not return a single Tensor or a tuple"):
+            first, second = module(x)
+        second.backward()
+        assert not calls
+        first["sum"].backward()
+        assert len(calls) == 1
+
+    def test_what_it_returns_becomes_the_gradients(self):
+        layer, x = nn.ReLU(), ones(2, requires_grad=True)
+        layer.register_backward_hook(lambda module, inputs, outputs: (inputs[0] * 3,))
+        layer(x * 1).sum().backward()
+        assert x.grad.tolist() == [3.0, 3.0]
+
+    def test_nothing_happens_where_nothing_is_recorded(self):
+        layer = nn.Identity()
+        layer.register_backward_hook(lambda *call: pytest.fail("called"))
+        layer(ones(2))
+        layer(ones(2, requires_grad=True)).sum().backward()
+
+    def test_a_module_has_hooks_of_one_kind(self):
+        older, full = nn.ReLU(), nn.ReLU()
+        older.register_backward_hook(print)
+        full.register_full_backward_hook(print)
+        for register in (older.register_full_backward_hook, full.register_backward_hook):
+            with pytest.raises(RuntimeError, match="Cannot use both .* on a single Module"):
+                register(print)
+
+
 class TestState:
     def test_saving(self):
         model, seen = nn.Sequential(nn.Linear(1, 1, bias=False)), []
