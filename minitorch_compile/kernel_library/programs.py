@@ -167,4 +167,22 @@ for _name, _op, _options in (
 
 _elementwise("sigmoid", ops.sigmoid)
 
-_by_output("relu", ops.relu)
+for _op in (ops.relu, ops.sigmoid, ops.tanh):
+    _by_output(_op.name, _op)
+
+# ------------------------------------------------------------------------------------------------ sums
+
+
+@program("sum_of_rows", MATRIX, x=MATRIX)
+def _(x: Tensor) -> Any:
+    return ops.sum(x, 1)
+
+
+@program("cumsum_of_rows", MATRIX, x=MATRIX)
+def _(x: Tensor) -> Any:
+    return ops.cumsum(x, 1)
+
+
+@program("cumsum_of_columns", MATRIX, x=MATRIX)
+def _(x: Tensor) -> Any:
+    return ops.cumsum(x, 0)

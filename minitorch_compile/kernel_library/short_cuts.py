@@ -17,6 +17,7 @@ from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.tensor_base import TensorBase, wrap
 
 Array = np.ndarray
+SHORTEST_ROW = 16  # elements: of fewer, NumPy adds up many at a time
 NUMBERS = (float, int)  # of which a kernel takes the value; what else came, the formula knows
 
 # ------------------------------------------------------------------------------------------------ normalisation
@@ -24,6 +25,8 @@ NUMBERS = (float, int)  # of which a kernel takes the value; what else came, the
 
 @kernel(ops.native_layer_norm)
 def _(input: Array, normalized_shape: tuple[int, ...], weight: Array | None, bias: Array | None, eps: float) -> Any:
+    if weight is not None and bias is None:
+        bias = np.zeros_like(weight)
     given = [parameter for parameter in (weight, bias) if parameter is not None]
     if len(given) == 1 or not isinstance(eps, NUMBERS) or not is_dense(input, *given):
         return None
@@ -170,9 +173,12 @@ for _element_op in (ops.silu, ops.sigmoid):
 gradient(ops.silu)(_by_element_backward("silu_backward"))
 
 
-@gradient(ops.relu)
-def _(grad: Any, out: Any, x: Any) -> Any:
-    return _by_element_backward("relu_backward")(grad, out, out)
+def _by_result_backward(name: str) -> Callable[..., Any]:
+    return lambda grad, out, x: _by_element_backward(name)(grad, out, out)
+
+
+for _element_op in (ops.relu, ops.sigmoid, ops.tanh):
+    gradient(_element_op)(_by_result_backward(f"{_element_op.name}_backward"))
 
 
 GELUS = {"none": "gelu", "tanh": "tanh_gelu"}
@@ -187,3 +193,34 @@ def _(input: Array, approximate: str = "none") -> Any:
 @gradient(ops.gelu)
 def _(grad: Any, out: Any, x: Any, approximate: str) -> Any:
     return _by_element_backward(f"{GELUS[approximate]}_backward")(grad, out, x)
+
+
+# ------------------------------------------------------------------------------------------------ sums
+
+
+@kernel(ops.sum)
+def sum_of_rows(input: Array, dims: tuple[int, ...], keepdim: bool, dtype: Any) -> Any:
+    columns = input.shape[-1]
+    if dims != (input.ndim - 1,) or columns < SHORTEST_ROW or not is_dense(input):
+        return None
+    found = program("sum_of_rows")
+    shape = (*input.shape[:-1], 1) if keepdim else input.shape[:-1]
+    return found and found((input.size // columns, columns), (shape,), (input,))[0]
+
+
+@kernel(ops.mean)
+def _(input: Array, dims: tuple[int, ...], keepdim: bool, dtype: Any) -> Any:
+    total = sum_of_rows(input, dims, keepdim, dtype)
+    return total if total is None else np.divide(total, input.dtype.type(input.shape[-1]), out=total)
+
+
+@kernel(ops.cumsum)
+def _(input: Array, dim: int, dtype: Any = None) -> Any:
+    at, found = dim % input.ndim, None
+    if dtype is not None or not is_dense(input):
+        return None
+    if at == input.ndim - 1:
+        found, sizes = program("cumsum_of_rows"), (input.size // input.shape[at], input.shape[at])
+    elif at == 0:
+        found, sizes = program("cumsum_of_columns"), (input.shape[at], input.size // input.shape[at])
+    return found and found(sizes, (input.shape,), (input,))[0]

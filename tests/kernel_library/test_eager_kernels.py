@@ -48,6 +48,14 @@ MORE_CALLS: dict[str, tuple[Any, tuple[tuple[int, ...], ...]]] = {
     "gelu of tanh": (lambda x: F.gelu(x, approximate="tanh"), ((71, 71),)),
     "silu": (F.silu, ((71, 71),)),
     "sigmoid": (torch.sigmoid, ((4097,),)),
+    "tanh": (torch.tanh, ((71, 71),)),
+    "layer_norm without bias": (lambda x, w: F.layer_norm(x, (40,), w), ((151, 40), (40,))),
+    "sum of rows": (lambda x: x.sum(-1), ((3, 17, 101),)),
+    "sum of rows that stays a column": (lambda x: x.sum(1, keepdim=True) * x, ((43, 101),)),
+    "mean of one row": (lambda x: x.mean(0), ((9001,),)),
+    "mean of rows": (lambda x: x.mean((2,)), ((3, 19, 101),)),
+    "cumsum of rows": (lambda x: x.cumsum(-1), ((3, 17, 101),)),
+    "cumsum of columns": (lambda x: x.cumsum(0), ((71, 3, 41),)),
 }
 
 
@@ -107,12 +115,14 @@ UNFIT = {
     "small": lambda x: F.gelu(x[:4, :4]),
     "empty": lambda x: F.gelu(x[:0]),
     "0-d": lambda x: F.gelu(x[0, 0]),
-    "transposed": lambda x: F.gelu(x.t()),
     "every second": lambda x: F.gelu(x[:, ::2]),
     "float64": lambda x: F.gelu(x.double()),
     "softmax along columns": lambda x: F.softmax(x, 0),
     "softmax in float64": lambda x: F.softmax(x, 1, dtype=torch.float64),
-    "layer_norm without bias": lambda x: F.layer_norm(x, (120,), torch.ones(120)),
+    "layer_norm without weight": lambda x: F.layer_norm(x, (120,), None, torch.ones(120)),
+    "sum of two dimensions": lambda x: x.reshape(10, 10, 120).sum((1, 2)),
+    "sum in float64": lambda x: x.sum(1, dtype=torch.float64),
+    "cumsum in the middle": lambda x: x.reshape(10, 10, 120).cumsum(1),
 }
 
 
