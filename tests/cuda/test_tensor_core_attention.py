@@ -88,7 +88,7 @@ def test_a_gpu_with_warpgroups_multiplies_by_them(gpus: Runtime, monkeypatch: An
     gpus.kernels = DeviceKernels(gpus)
     monkeypatch.setattr(gpus.kernels.launcher, "threads", 128, raising=False)
     monkeypatch.setattr(gpus.kernels.launcher, "has_warpgroups", True, raising=False)
-    tensors, found = [torch.randn(1, 2, n, 64).half() for n in (70, 90, 90)], []
+    tensors, found = [torch.randn(1, 2, n, 80).half() for n in (70, 90, 90)], []
     for move in (lambda x: x.float(), lambda x: x.cuda()):
         leaves = [move(x).requires_grad_() for x in tensors]
         out = attend(*leaves, is_causal=True)
@@ -106,6 +106,7 @@ def heads_of_rows(rows: int, heads: int, width: int, element: Any) -> Any:
 CASES: dict[str, tuple[Callable[[], list[Any]], dict[str, Any]]] = {
     "causal": (lambda: [heads_of_rows(18, 2, 16, torch.float16) for _ in range(3)], {"is_causal": True}),
     "shared heads": (lambda: [torch.randn(1, h, 9, 32).bfloat16() for h in (4, 2, 2)], {"enable_gqa": True}),
+    "of 48 numbers": (lambda: [torch.randn(1, 2, n, 48).half() for n in (9, 20, 20)], {}),
     "more keys": (lambda: [torch.randn(1, 1, n, 16).half() for n in (3, 40, 40)], {"scale": 0.5}),
 }
 

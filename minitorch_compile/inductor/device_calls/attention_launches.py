@@ -4,7 +4,7 @@
 >>> rows = row_major((2, 8, 1024, 64))
 >>> has_attention_kernel(Attention("bfloat16", rows, rows, rows, is_causal=True, scale=0.125))
 True
->>> wide = row_major((2, 8, 1024, 80))
+>>> wide = row_major((2, 8, 1024, 72))
 >>> has_attention_kernel(Attention("bfloat16", wide, wide, wide, is_causal=True, scale=0.125))
 False
 """
@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from minitorch_compile.cuda_runtime.cudnn_attention import Attention
 from minitorch_compile.cuda_runtime.driver import StreamHandle
 from minitorch_compile.inductor.codegen.shared.kernel_source import BlockShape
+from minitorch_compile.inductor.device_calls.attention_products import width_of
 from minitorch_compile.inductor.device_calls.flash_attention import AttentionKernel
 from minitorch_compile.inductor.device_calls.flash_attention_backward import GradientKernel
 from minitorch_compile.inductor.device_calls.launcher import Kernel, Launch, Launcher, memory_dtype
@@ -28,8 +29,9 @@ from minitorch_compile.inductor.ir.extern_call import ExternCall
 Compile = Callable[..., Kernel]  # of a text, a name, the kinds of parameters, and a block's shape
 CALL = "tensor_core_attention"
 WARP = 32
-DIMS = (16, 32, 64, 128)
-KEYS = {16: 64, 32: 64, 64: 64, 128: 32}  # of a tile: two of keys and two of values have room in shared memory
+DIMS = range(16, 129, 16)
+# Of a tile, by the width of its lines: two of keys and two of values have room in shared memory.
+KEYS = {16: 64, 32: 64, 64: 64, 128: 32}
 # Of a tile that rows of queries, or of keys, are multiplied with for the gradients: more would not stay in registers.
 SPANS = {False: {16: 64, 32: 64, 64: 64, 128: 32}, True: {16: 32, 32: 32, 64: 32, 128: 16}}
 # The same where warpgroups multiply.
@@ -83,9 +85,10 @@ def attention_launch(call: ExternCall, launcher: Launcher, libraries: Libraries,
 
 def tile_lines(launcher: Launcher, dim: int, lines: Mapping[int, int], grouped: Mapping[int, int]) -> tuple[int, bool]:
     """The lines of a tile, and whether warpgroups multiply by it."""
-    if launcher.has_warpgroups and dim in grouped:
-        return grouped[dim], True
-    return lines[dim] if launcher.threads > WARP else SIMULATED_KEYS, False
+    width = width_of(dim)
+    if launcher.has_warpgroups and width in grouped:
+        return grouped[width], True
+    return lines[width] if launcher.threads > WARP else SIMULATED_KEYS, False
 
 
 def gradients_launch(call: ExternCall, launcher: Launcher, libraries: Libraries, compile: Compile) -> Launch:

@@ -24,9 +24,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from minitorch_compile.inductor.device_calls.tensor_core_product import ELEMENTS, IMPORTS, Side, Strip
+from minitorch_compile.inductor.device_calls.tensor_core_product import CHUNK, ELEMENTS, IMPORTS, Side, Strip
 
 STATIC = 48 << 10  # bytes of shared memory that a kernel's text can ask for; what is more, its launch asks for
+
+
+def width_of(dim: int) -> int:
+    """The numbers that a line of a tile has room for: chunks change places only among a power of two.
+
+    >>> width_of(64), width_of(80)
+    (64, 128)
+    """
+    return 1 << (dim - 1).bit_length()
 
 
 @dataclass(frozen=True)
@@ -42,11 +51,28 @@ class WarpProducts:
 
     def along(self) -> Strip:
         """A tile as what `by_rows` reads."""
-        return Strip("along", self.lines, Side(True), ELEMENTS[self.element][0], self.dim)
+        return Strip("along", self.lines, Side(True), ELEMENTS[self.element][0], width_of(self.dim))
 
     def across(self) -> Strip:
         """The same tile as what `by_columns` reads."""
-        return Strip("across", self.dim, Side(False), ELEMENTS[self.element][0], self.lines)
+        return Strip("across", width_of(self.dim), Side(False), ELEMENTS[self.element][0], self.lines)
+
+    @property
+    def chunks(self) -> int:
+        """Of a line, those that are copied; a line may have room for more."""
+        return self.dim * ELEMENTS[self.element][0] // CHUNK
+
+    def copies(self, threads: int) -> Iterator[tuple[int, bool]]:
+        """The numbers of a thread's copies of a tile, and whether each thread has that one."""
+        count = self.lines * self.chunks
+        return ((n, count >= (n + 1) * threads) for n in range(-(-count // threads)))
+
+    def dealt(self, threads: int) -> Iterator[str]:
+        """Which chunk of which line a thread copies, and to which word of a tile."""
+        for n, _ in self.copies(threads):
+            mine = f"(thread + {n * threads})"
+            yield f"line{n}, chunk{n} = int32({mine} // {self.chunks}), int32({mine} % {self.chunks})"
+            yield f"to{n} = int32({self.along().word(f'chunk{n}', f'line{n}')})"
 
     def place_by_rows(self) -> str:
         """The word of a tile at which a thread begins to read."""
@@ -119,7 +145,7 @@ class WarpgroupProducts(WarpProducts):
     arrived = ("tensor_cores.cp_async_wait_0()", "warpgroups.fence_copies()", "cuda.syncthreads()")
 
     def along(self) -> Strip:
-        return Panels("along", self.lines, Side(True), ELEMENTS[self.element][0], self.dim)
+        return Panels("along", self.lines, Side(True), ELEMENTS[self.element][0], width_of(self.dim))
 
     def place_by_rows(self) -> str:
         return "0"

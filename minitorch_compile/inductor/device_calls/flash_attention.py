@@ -205,22 +205,18 @@ class AttentionKernel:
 
     def prepare(self) -> Iterator[str]:
         """What a thread copies of each tile: chunks of keys, and those of the values at their side."""
-        strip = self.products.along()
-        for n in strip.copies(32 * self.warps):
-            mine = f"(thread + {n * 32 * self.warps})"
-            yield f"line{n}, chunk = int32({mine} // {strip.chunks}), int32({mine} % {strip.chunks})"
-            for name, base in (("k", 0), ("v", strip.words)):
-                yield f"{name}_to{n} = int32({strip.word('chunk', f'line{n}')} + {base})"
-                yield f"{name}_from{n} = {name}_start + line{n} * {name}_row + {CHUNK // strip.size} * chunk"
+        yield from self.products.dealt(32 * self.warps)
+        for n, _ in self.products.copies(32 * self.warps):
+            for name in "kv":
+                yield f"{name}_from{n} = {name}_start + line{n} * {name}_row + {CHUNK // 2} * chunk{n}"
 
     def copy(self) -> Iterator[str]:
-        strip = self.products.along()
-        for n in strip.copies(32 * self.warps):
-            whole = strip.lines * strip.chunks >= (n + 1) * 32 * self.warps
+        tile = self.products.along().words
+        for n, whole in self.products.copies(32 * self.warps):
             if not whole:
-                yield f"if line{n} < {strip.lines}:"
-            for name in "kv":
-                to, origin = f"int32({name}_to{n} + coming)", f"{name}_from{n} + key * {name}_row"
+                yield f"if line{n} < {self.keys}:"
+            for name, base in (("k", 0), ("v", tile)):
+                to, origin = f"int32(to{n} + coming + {base})", f"{name}_from{n} + key * {name}_row"
                 count = f"int32(16) if int32(key + line{n}) < places else int32(0)"
                 yield f"{'' if whole else '    '}tensor_cores.cp_async_16(words, {to}, {name}, {origin}, {count})"
 

@@ -259,36 +259,30 @@ class GradientKernel:
 
     def prepare(self) -> Iterator[str]:
         """What a thread copies of each tile: chunks of one side, and those of the other beside them."""
-        along, threads = self.products.along(), 32 * self.warps
         if self.of_keys:
             yield f"u_row, w_row = q_row, int64({self.dim})"
         else:
             yield "u_row, w_row = k_row, v_row"
-        for n in along.copies(threads):
-            mine = f"(thread + {n * threads})"
-            yield f"line{n}, chunk = int32({mine} // {along.chunks}), int32({mine} % {along.chunks})"
-            yield f"to{n} = int32({along.word('chunk', f'line{n}')})"
+        yield from self.products.dealt(32 * self.warps)
+        for n, _ in self.products.copies(32 * self.warps):
             for name in "uw":
-                yield f"{name}_from{n} = line{n} * {name}_row + {CHUNK // along.size} * chunk"
+                yield f"{name}_from{n} = line{n} * {name}_row + {CHUNK // 2} * chunk{n}"
 
     def copy(self) -> Iterator[str]:
         """The next tile, of which lines beyond the last are zeros."""
-        along, threads = self.products.along(), 32 * self.warps
         if self.of_keys:
             yield "u_start = item * q_batch + head_of_next * q_head + next * u_row"
             yield "w_start = ((item * heads + head_of_next) * queries + next) * w_row"
         else:
             yield "u_start = item * k_batch + head_of_keys * k_head + next * u_row"
             yield "w_start = item * v_batch + head_of_keys * v_head + next * w_row"
-        for n in along.copies(threads):
-            whole = along.lines * along.chunks >= (n + 1) * threads
+        for n, whole in self.products.copies(32 * self.warps):
             if not whole:
-                yield f"if line{n} < {along.lines}:"
-            for name, base in (("u", 0), ("w", along.words)):
+                yield f"if line{n} < {self.span}:"
+            for name, base in (("u", 0), ("w", self.tile_words // 4)):
                 count = f"int32(16) if int32(next + line{n}) < {'queries' if self.of_keys else 'places'} else int32(0)"
                 place = f"int32(to{n} + coming + {base}), {name}, {name}_start + {name}_from{n}"
                 yield f"{'' if whole else '    '}tensor_cores.cp_async_16(words, {place}, {count})"
-
         if self.of_keys:
             yield "line = (item * heads + head_of_next) * queries + next + thread"
             yield f"place = int32({self.tile_words} + 2 * thread + ({2 * self.span} if coming else 0))"
