@@ -77,6 +77,7 @@ fuzz: setup  ## random Python in a changing world, compiled against plain (PROGR
 	@$(PY) -m tests.inductor.fuzz $(GRAPHS)
 	@$(PY) -m tests.inductor.fuzz $(COMPILED_GRAPHS)
 	@$(PY) -m tests.inductor.fuzz --device cuda $(DEVICE_GRAPHS)
+	@$(PY) -m tests.inductor.fuzz --device cuda $(DEVICE_GRAPHS) --mode reduce-overhead
 	@$(PY) -m tests.aot.aliasing $(ALIASING)
 	@$(PY) -m tests.func.random_compositions $(TRANSFORMS)
 	@$(PY) -m tests.serialization.fuzz $(FILES)

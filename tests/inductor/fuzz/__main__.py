@@ -9,7 +9,8 @@ code. `--coverage` compares nothing: it lists the ops that the programs of these
 
     python -m tests.inductor.fuzz --device cuda --count 5000 --processes 16 --seconds 120
 
-does it on a GPU, or a simulated one where there is none, with programs of its kernels' kinds (`device_growing.py`).
+does it on a GPU, or a simulated one where there is none, with programs of its kernels' kinds (`device_growing.py`);
+with `--mode reduce-overhead`, as recordings.
 """
 
 import argparse
@@ -34,7 +35,7 @@ def _compare(seeds: range, arguments: argparse.Namespace) -> int:
     from tests.inductor.fuzz.checking import report_of
 
     start, wrong, done = time.perf_counter(), 0, 0
-    tasks = [(seed, arguments.backend, not arguments.whole, arguments.device) for seed in seeds]
+    tasks = [(seed, arguments.backend, not arguments.whole, arguments.device, arguments.mode) for seed in seeds]
     context = get_context("forkserver")
     context.set_forkserver_preload(["tests.inductor.fuzz.checking"])  # imported once
     with context.Pool(arguments.processes, maxtasksperchild=GRAPHS_A_PROCESS) as pool:
@@ -47,7 +48,7 @@ def _compare(seeds: range, arguments: argparse.Namespace) -> int:
             if time.perf_counter() - start > arguments.seconds:
                 break
     seconds = time.perf_counter() - start
-    where = f"{arguments.backend} on {arguments.device}, {arguments.kernels} kernels"
+    where = f"{arguments.backend} on {arguments.device}, {arguments.kernels} kernels, mode {arguments.mode}"
     print(f"{where}: {done} graphs, {wrong} wrong, {seconds:.0f} s")
     return 1 if wrong else 0
 
@@ -64,6 +65,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description="Compare a backend with eager on random graphs of all ops.")
     parser.add_argument("--backend", default="inductor")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="what they are compiled for")
+    parser.add_argument("--mode", default="default", help="of torch.compile: reduce-overhead, ...")
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1000, help="the first seed")
     parser.add_argument("--processes", type=int, default=2)

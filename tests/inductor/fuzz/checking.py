@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import replace
 
 import minitorch_compile as torch
 from minitorch_compile.cuda.runtime import using
@@ -14,14 +15,14 @@ from tests.inductor.fuzz.programs import Program
 from tests.inductor.fuzz.shrinking import shrink
 
 
-def report(seed: int, backend: str, smallest: bool = True, device: str = "cpu") -> str | None:
+def report(seed: int, backend: str, smallest: bool = True, device: str = "cpu", mode: str = "default") -> str | None:
     """What is wrong with the program of a seed, as text with a script; None if nothing. `device`: where it is compiled
-    for; a GPU is the simulated one where there is none."""
+    for; a GPU is the simulated one where there is none. `mode`: of `torch.compile`."""
     if device == "cpu":
-        return _report(grow(seed), backend, smallest)
+        return _report(replace(grow(seed), mode=mode), backend, smallest)
     exact = torch.backends.cudnn.flags(enabled=True, allow_tf32=False)  # as exact as the CPU
     with exact, nullcontext() if torch.cuda.is_available() else using(FakeDriver()):
-        return _report(grow_for_device(seed), backend, smallest)
+        return _report(replace(grow_for_device(seed), mode=mode), backend, smallest)
 
 
 def _report(program: Program, backend: str, smallest: bool) -> str | None:
@@ -43,5 +44,5 @@ def _difference(program: Program, backend: str) -> str | None:
         return f"{type(error).__name__}: {error}"
 
 
-def report_of(task: tuple[int, str, bool, str]) -> str | None:
+def report_of(task: tuple[int, str, bool, str, str]) -> str | None:
     return report(*task)

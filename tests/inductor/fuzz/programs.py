@@ -63,7 +63,7 @@ class Program:
     """A straight-line function of tensors. `gradients`: whether its real inputs require grad; the others: options.
 
     `device`: where it is compiled for; what the plain program gives is always computed on the CPU. `sizes_are`: how
-    large its tensors pretend to be to who chooses kernels by that (`thresholds.py`).
+    large its tensors pretend to be to who chooses kernels by that (`thresholds.py`). `mode`: of `torch.compile`.
     """
 
     inputs: dict[str, Input] = field(default_factory=dict)
@@ -75,6 +75,7 @@ class Program:
     seed: int = 0
     device: str = "cpu"
     sizes_are: str = "as they are"
+    mode: str = "default"
 
     @property
     def source(self) -> str:
@@ -115,7 +116,8 @@ class Program:
             source=self.source,
             options=f"gradients={self.gradients}, dynamic={self.dynamic}, seed={self.seed},"
             f" emulate_precision_casts={self.emulate_precision_casts}"
-            + (f", device={self.device!r}, sizes_are={self.sizes_are!r}" if self.device != "cpu" else ""),
+            + (f", device={self.device!r}, sizes_are={self.sizes_are!r}" if self.device != "cpu" else "")
+            + (f", mode={self.mode!r}" if self.mode != "default" else ""),
             backend=backend,
         )
 
