@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minitorch_compile.kernel_library.chunk_lengths import chunk_length
+from minitorch_compile.kernel_library.chunk_lengths import SHORTEST, chunk_length
 
 # What an argument's number is added to: nothing, the block's address, the address of the list itself, this thread's
 # scratch memory, the place where that memory's block would begin if it held more than one chunk, or, from FIRST_TENSOR
@@ -27,19 +27,20 @@ HEADER, STEP, KERNEL = 4, 3, 3  # words before the first step, the first kernel 
 
 class Step(NamedTuple):
     """A kernel's address, how far its range goes, about how long it takes, and what follows the range: pairs of what a
-    number is added to, and the number."""
+    number is added to, and the number; and how long a piece of the range should take at least."""
 
     function: int
     extent: int
     nanoseconds: float
     arguments: list[tuple[int, int]]
+    shortest: float = SHORTEST
 
 
 def words_of(steps: Sequence[Step], block: int, scratch: int) -> np.ndarray:
     """The list. `block`: bytes for what one step leaves for another; `scratch`: those that each thread needs."""
     words = [len(steps), block, scratch, 0]
     for step in steps:
-        length = chunk_length(step.extent, step.nanoseconds)
+        length = chunk_length(step.extent, step.nanoseconds, step.shortest)
         words += [step.extent if length else 0, length, 1]
         words += [step.function, len(step.arguments) + 2, step.extent if length else 0]
         words += [NUMBER, 0, NUMBER, step.extent]

@@ -10,16 +10,22 @@ It needs no Numba: eager operations make plans, too.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
+from minitorch_compile.kernel_library.chunk_lengths import SHORTEST
 from minitorch_compile.kernel_library.tile_sizes import COLUMNS_OF_ONE, TileSizes
 
 Pair = tuple[int, int]
 FEWEST_PLACES = 2048  # over which a gradient of weights is added up in registers: several images, if they are small
 FEWEST_RANGES = 8  # into which the work is cut, if there is enough: what as many threads can share
 SMALLEST_RANGE = 1 << 20  # multiplications that are worth a range of their own
+USUAL_RANGE = 1 << 24  # multiplications of a range of a large gradient of weights
+FEWEST_OF_WEIGHTS, MOST_OF_WEIGHTS = 4, 32  # ranges of such a gradient, if it isn't small
+FEWEST_CHANNELS = 4  # for which a range has the weights' gradient: their taps fill tiles
 WIDE, FEW = 256, 64  # places and channels: a matrix product of at least so many columns, and at most so long sums
+PER_WEIGHT = 3.0  # nanoseconds of work that are worth packing it
 ENTRY = 2  # elements that one offset takes at most: it has eight bytes
 
 
@@ -72,12 +78,19 @@ class Shape(NamedTuple):
         """How many a direct computation takes."""
         return self.images * self.filters * self.out[0] * self.out[1] * self.window
 
+    @property
+    def nanoseconds(self) -> float:
+        """Roughly what one core needs for them."""
+        return self.multiplications / 40
+
 
 class ConvolutionPlan(NamedTuple):
     """A `Shape`, flat, and then: whether it `slides`; the `rows` of a plane, and how far apart they lie (`pitch`); how
-    many rows and columns of zeros stand before an image (`top`, `left`); how many results' channels of a group (or, for
-    the weights' gradient, images) are computed `at_once`; how many packed weights a group has; and where in scratch
-    memory these (or the planes of the output's gradient), the tile and the offsets lie.
+    many rows and columns of zeros stand before an image (`top`, `left`); how many of the planes into which strides deal
+    an image windows see (`seen_y` by `seen_x`); how many results' channels of a group (or, for the weights' gradient,
+    images) are computed `at_once`; for how many filters and channels a range has the weights' gradient; how many packed
+    weights a group has; and where in scratch memory these (or the planes of the output's gradient), the tile and the
+    offsets lie.
     """
 
     images: int = 0
@@ -101,7 +114,11 @@ class ConvolutionPlan(NamedTuple):
     pitch: int = 0
     top: int = 0
     left: int = 0
+    seen_y: int = 0
+    seen_x: int = 0
     at_once: int = 0
+    part_filters: int = 0
+    part_channels: int = 0
     packed: int = 0
     second_at: int = 0
     tile_at: int = 0
@@ -119,7 +136,13 @@ def plan_of(shape: Shape, at_once: int, places: Pair = (0, 0), before: Pair = (0
     """The plan of a shape, without the places of its parts. `places` are the rows and the pitch, if it slides."""
     pairs = (*shape.kernel, *shape.out, *shape.stride, *shape.padding, *shape.dilation)
     flat = (shape.images, shape.channels, *shape.image, shape.filters, *pairs, shape.groups)
-    return ConvolutionPlan(*flat, int(places != (0, 0)), *places, *before, at_once)
+    return ConvolutionPlan(*flat, int(places != (0, 0)), *places, *before, *planes_seen(shape), at_once)
+
+
+def planes_seen(shape: Shape) -> Pair:
+    """Of the planes that a stride deals an image into, how many a window sees: it may be smaller than the stride."""
+    y, x = (min(s, (k - 1) * d + 1) for k, s, d in zip(shape.kernel, shape.stride, shape.dilation))
+    return y, x
 
 
 def with_places(plan: ConvolutionPlan, first: int, second: int, tile: int, offsets: int) -> tuple[ConvolutionPlan, int]:
@@ -143,7 +166,7 @@ def plan_forward(shape: Shape, tiles: TileSizes) -> tuple[ConvolutionPlan, int]:
     if not shape.slides(shape.part, shape.per_group, tiles):
         return plan_of(shape, together), 0
     rows, pitch = sizes_of_planes(shape)
-    planes = shape.part * shape.stride[0] * shape.stride[1] * rows * pitch + pitch + tiles.most_places
+    planes = shape.part * math.prod(planes_seen(shape)) * rows * pitch + pitch + tiles.most_places
     tile = tiles.filters * (shape.out[0] * pitch + tiles.most_places)
     plan = plan_of(shape, together, (rows, pitch), shape.padding)
     plan = plan._replace(packed=tiles.padded_to_block(shape.per_group) * shape.window)
@@ -200,16 +223,37 @@ def plan_input_grad(shape: Shape, tiles: TileSizes) -> tuple[ConvolutionPlan, in
     return with_places(plan, planes, shape.groups * plan.packed, tile, window + kinds)
 
 
+def parts_of_weights(shape: Shape, tiles: TileSizes) -> Pair:
+    """For how many filters and channels of a group one range has the weights' gradient.
+
+    Each range lays out the planes of its filters and channels anew. So it is of the fewest, if not of all.
+
+    >>> shape = Shape(16, 16, (32, 32), 32, (3, 3), (16, 16), (2, 2), (1, 1), (1, 1), 1)
+    >>> parts_of_weights(shape, TileSizes(lanes=16, filters=8, vectors=3, rows=4, columns=6))
+    (32, 4)
+    """
+    ranges = min(max(FEWEST_OF_WEIGHTS, shape.multiplications // USUAL_RANGE), MOST_OF_WEIGHTS)
+    ranges = max(1, min(-(-ranges // shape.groups), shape.multiplications // SMALLEST_RANGE))
+    blocks, most_along = -(-shape.per_group // tiles.rows), max(1, shape.part // FEWEST_CHANNELS)
+    ways = [(n, min(-(-ranges // n), most_along)) for n in range(1, min(ranges, blocks) + 1)]
+    full = [way for way in ways if 2 * math.prod(way) > ranges] or [max(ways, key=math.prod)]
+    seen = math.prod(planes_seen(shape))
+    across, along = min(full, key=lambda way: way[0] * shape.part * seen + way[1] * shape.per_group)
+    return tiles.rows * -(-blocks // across), -(-shape.part // along)
+
+
 def plan_weight_grad(shape: Shape, tiles: TileSizes) -> tuple[ConvolutionPlan, int]:
     """What `weight_grad` takes, and how many elements of scratch memory it needs."""
+    part_filters, part_channels = parts_of_weights(shape, tiles)
     if shape.is_product:
-        return plan_of(shape, 1), 0
+        return plan_of(shape, 1)._replace(part_filters=part_filters, part_channels=part_channels), 0
     rows, pitch = sizes_of_planes(shape)
     batches = -(-shape.images // max(1, FEWEST_PLACES // max(1, shape.out[0] * pitch)))
     images = max(1, -(-shape.images // max(1, batches)))
-    planes = shape.part * shape.stride[0] * shape.stride[1] * rows * pitch + pitch + tiles.most_places
+    planes = shape.part * math.prod(planes_seen(shape)) * rows * pitch + pitch + tiles.most_places
     grads = tiles.filters_together * (shape.out[0] * pitch + tiles.lanes)
     plan = plan_of(shape, images, (rows, pitch), shape.padding)
+    plan = plan._replace(part_filters=part_filters, part_channels=part_channels)
     return with_places(plan, images * planes, images * grads, 0, shape.window + tiles.columns + COLUMNS_OF_ONE)
 
 
@@ -220,9 +264,17 @@ PLANS: dict[str, Callable[[Shape, TileSizes], tuple[ConvolutionPlan, int]]] = {
 }
 
 
-def extent_of(kernel: str, shape: Shape, plan: ConvolutionPlan, tiles: TileSizes) -> int:
+def extent_of(kernel: str, shape: Shape, plan: ConvolutionPlan) -> int:
     """How far `hi` goes: so many ranges there are."""
     if kernel == "convolution_weight_grad":
-        return shape.groups * -(-shape.per_group // tiles.rows)
+        return shape.groups * -(-shape.per_group // plan.part_filters) * -(-shape.part // plan.part_channels)
     results = shape.per_group if kernel == "convolution" else shape.part
     return shape.images * shape.groups * -(-results // plan.at_once)
+
+
+def shortest_piece(kernel: str, shape: Shape, plan: ConvolutionPlan) -> float:
+    """What a thread should be given at least, in nanoseconds: each time it packs the weights of its results first."""
+    if kernel == "convolution_weight_grad":
+        return SHORTEST
+    results = shape.per_group if kernel == "convolution" else shape.part
+    return max(SHORTEST, PER_WEIGHT * shape.filters * shape.window * plan.at_once / results)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.kernel_library.convolution_plan import PLANS, Shape, extent_of
+from minitorch_compile.kernel_library.convolution_plan import PLANS, Shape, extent_of, shortest_piece
 from minitorch_compile.kernel_library.planned_kernel import Plan
 from minitorch_compile.kernel_library.replaced import is_dense, kernel, planned
 from minitorch_compile.kernel_library.tile_sizes import TileSizes
@@ -21,7 +21,6 @@ from minitorch_compile.tensor.ops.windows import output_sizes
 Array = np.ndarray
 Ints = tuple[int, ...]
 Geometry = tuple[Ints, Ints, Ints, int]  # stride, padding, dilation, groups
-MULTIPLICATIONS = 40  # that a core does in a nanosecond
 
 
 @kernel(ops.convolution)
@@ -83,5 +82,5 @@ def convolution_plan(
     numbers, elements = PLANS[name](shape, tiles)
     if not numbers.slides:
         return None
-    extent = extent_of(name, shape, numbers, tiles)
-    return Plan(numbers, 3, extent, shape.multiplications / MULTIPLICATIONS, elements * np.float32().itemsize)
+    extent, scratch = extent_of(name, shape, numbers), elements * np.float32().itemsize
+    return Plan(numbers, 3, extent, shape.nanoseconds, scratch, shortest=shortest_piece(name, shape, numbers))

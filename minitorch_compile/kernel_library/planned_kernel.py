@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from minitorch_compile.kernel_library.call_words import FIRST_TENSOR, IN_SCRATCH, NUMBER, Step, planned_words
+from minitorch_compile.kernel_library.chunk_lengths import SHORTEST
 from minitorch_compile.kernel_library.tile_sizes import TileSizes
 
 MOST_CALLS = 1024  # for which a list is remembered
@@ -21,7 +22,7 @@ MOST_CALLS = 1024  # for which a list is remembered
 class Plan(NamedTuple):
     """`numbers`: what the kernel is told. `arrays`: how many it takes. Its range goes up to `extent`, and takes about
     `nanoseconds`. `scratch`: the bytes of memory that a thread needs, if it takes any. `sizes`: what follows that, if
-    it isn't told all by `numbers`."""
+    it isn't told all by `numbers`. `shortest`: of what a thread is given at once, in nanoseconds."""
 
     numbers: Sequence[int]
     arrays: int
@@ -29,6 +30,7 @@ class Plan(NamedTuple):
     nanoseconds: float
     scratch: int | None = None
     sizes: tuple[int, ...] = ()
+    shortest: float = SHORTEST
 
 
 class PlannedCall:
@@ -65,5 +67,5 @@ class PlannedKernel:
         if plan.scratch is not None:
             arguments.append((IN_SCRATCH, 0))
         arguments += [(NUMBER, size) for size in plan.sizes]
-        step = Step(self.address, plan.extent, plan.nanoseconds, arguments)
+        step = Step(self.address, plan.extent, plan.nanoseconds, arguments, plan.shortest)
         return PlannedCall(planned_words(step, plan.numbers, plan.scratch or 0), self.execute, self.parallel)

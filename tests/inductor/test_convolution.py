@@ -111,11 +111,12 @@ def test_each_kernel_computes_its_sum(name, element):
         np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance * 40, err_msg=kernel)
 
 
-def test_parts_of_the_range_have_the_same_bits_as_all_of_it():
-    shape = geometry(3, 4, (20, 20), 70, (3, 3), (1, 1), (1, 1), (1, 1), 1)
+@pytest.mark.parametrize("channels, filters, parts", [(4, 70, 2), (70, 16, 4)])
+def test_parts_of_the_range_have_the_same_bits_as_all_of_it(channels, filters, parts):
+    shape = geometry(3, channels, (20, 20), filters, (3, 3), (1, 1), (1, 1), (1, 1), 1)
     rng = np.random.default_rng(0)
-    x, w = rng.standard_normal((3, 4, 20, 20), np.float32), rng.standard_normal((70, 4, 3, 3), np.float32)
-    grad = rng.standard_normal((3, 70, 20, 20), np.float32)
+    x, w = (rng.standard_normal(size, np.float32) for size in ((3, channels, 20, 20), (filters, channels, 3, 3)))
+    grad = rng.standard_normal((3, filters, 20, 20), np.float32)
     for kernel, first, second, like in (
         ("convolution", x, w, grad),
         ("convolution_input_grad", grad, w, x),
@@ -123,6 +124,7 @@ def test_parts_of_the_range_have_the_same_bits_as_all_of_it():
     ):
         whole = run(kernel, "float32", first, second, like, shape)
         assert np.array_equal(whole, run(kernel, "float32", first, second, like, shape, cuts=(1, 2)))
+    assert extent_of("convolution_weight_grad", shape) == parts
 
 
 def test_no_images_make_a_weight_gradient_of_zeros():
@@ -135,9 +137,9 @@ def test_no_images_make_a_weight_gradient_of_zeros():
 
 def test_one_image_is_cut_into_ranges_of_filters():
     shape = geometry(1, 64, (28, 28), 64, (3, 3), (1, 1), (1, 1), (1, 1), 1)
-    for machine, height in ((AVX2, 3), (AVX512, 4)):  # of the tiles that the weights' gradient is computed by
+    for machine in (AVX2, AVX512):
         with using(machine):
-            assert [extent_of(kernel, shape) for kernel in KERNELS] == [8, -(-64 // height), 8]
+            assert [extent_of(kernel, shape) for kernel in KERNELS] == [8, 4, 8]
 
 
 def test_every_kernel_has_a_plan():

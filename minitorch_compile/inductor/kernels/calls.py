@@ -32,8 +32,8 @@ from minitorch_compile.inductor.kernels.product_tiles import (
     product_rows,
 )
 from minitorch_compile.inductor.runtime.blas import BatchedProductPlan, ProductPlan
-from minitorch_compile.inductor.runtime.chunks import chunk_length, chunks_text
-from minitorch_compile.kernel_library.convolution_plan import Shape
+from minitorch_compile.inductor.runtime.chunks import SHORTEST, chunk_length, chunks_text
+from minitorch_compile.kernel_library.convolution_plan import Shape, shortest_piece
 from minitorch_compile.kernel_library.pooling_sizes import shape_of
 from minitorch_compile.tensor.memory.strides import numel
 
@@ -220,8 +220,11 @@ def shape_of_convolution(kernel: str, first: Ints, second: Ints, out: Ints, para
 
 @extern_source(*convolution.KERNELS, *CHANNELS_LAST_KERNELS, *WINOGRAD_KERNELS)
 def _(call: ExternCall, pointers: Sequence[str], workspace: str) -> ExternSource:
-    cost = nanoseconds_of_products(convolution_shape(call).multiplications)
-    return convolution_source(call, pointers, workspace, chunks_text(extent_of_convolution(call), cost))
+    shape, shortest = convolution_shape(call), SHORTEST
+    if call.kernel in convolution.KERNELS:
+        shortest = shortest_piece(call.kernel, shape, convolution.plan_of(call.kernel, shape)[0])
+    parts = chunks_text(extent_of_convolution(call), shape.nanoseconds, shortest)
+    return convolution_source(call, pointers, workspace, parts)
 
 
 def convolution_source(call: ExternCall, pointers: Sequence[str], workspace: str, parts: str) -> ExternSource:

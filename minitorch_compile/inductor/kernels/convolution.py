@@ -59,14 +59,14 @@ def filters_together(machine: Machine) -> int:
 
 
 @compiled
-def fill_offsets(offsets, plan):
-    """The shift of each (channel, ky, kx) of a group in the planes of an image."""
+def fill_offsets(offsets, channels, plan):
+    """The shift of each (channel, ky, kx) in the planes of so many channels of an image."""
     k = 0
-    for channel in range(plan.channels // plan.groups):
+    for channel in range(channels):
         for ky in range(plan.kernel_y):
             for kx in range(plan.kernel_x):
                 y, x = ky * plan.dilation_y, kx * plan.dilation_x
-                plane = (channel * plan.stride_y + y % plan.stride_y) * plan.stride_x + x % plan.stride_x
+                plane = (channel * plan.seen_y + y % plan.stride_y) * plan.seen_x + x % plan.stride_x
                 offsets[k] = (plane * plan.rows + y // plan.stride_y) * plan.pitch + x // plan.stride_x
                 k += 1
 
@@ -76,7 +76,7 @@ def deal_image(image, planes, channels, plan):
     """The planes of some channels of an image."""
     deal_planes(
         image, planes, channels, plan.height, plan.width, plan.rows, plan.pitch, plan.top, plan.left,
-        plan.stride_y, plan.stride_x,
+        plan.stride_y, plan.stride_x, plan.seen_y, plan.seen_x,
     )  # fmt: skip
 
 
@@ -101,11 +101,11 @@ def forward(lo, hi, x, w, out, scratch, numbers):
     window, places, block = part * plan.kernel_y * plan.kernel_x, plan.out_y * plan.out_x, block_of(per_group)
     packed, tile = advance(scratch, plan.second_at), advance(scratch, plan.tile_at)
     offsets = as_integers(advance(scratch, plan.offsets_at))
-    strips = part * plan.stride_y * plan.stride_x * plan.rows * plan.pitch // STRIP + 1
+    strips = part * plan.seen_y * plan.seen_x * plan.rows * plan.pitch // STRIP + 1
     height_of_strip = (plan.out_y + strips - 1) // strips
     of_image = plan.groups * ((per_group + plan.at_once - 1) // plan.at_once)
     if plan.slides:
-        fill_offsets(offsets, plan)
+        fill_offsets(offsets, part, plan)
         unit, last = lo, min(hi, lo + of_image)
         while unit < last:
             _, g, first, count, unit = part_of(unit, last, of_image, per_group, plan.at_once)
@@ -174,11 +174,12 @@ def pack_kind(w, packed, count, channels, block, ry, rx, plan):
         for kx in range(plan.kernel_x):
             y, x = ry + plan.padding_y - ky * plan.dilation_y, rx + plan.padding_x - kx * plan.dilation_x
             if y % plan.stride_y == 0 and x % plan.stride_x == 0:
-                for f in range(filters):
-                    source = advance(w, f * part * taps + ky * plan.kernel_x + kx)
-                    target = advance(packed, (f * (count // filters) + met) * block)
-                    for c in range(channels):
-                        target[c // block * block * count + c % block] = source[c * taps]
+                for first in range(0, channels, block):
+                    for f in range(filters):
+                        source = advance(w, (f * part + first) * taps + ky * plan.kernel_x + kx)
+                        target = advance(packed, first * count + (f * (count // filters) + met) * block)
+                        for c in range(min(block, channels - first)):
+                            target[c] = source[c * taps]
                 met += 1
 
 
@@ -236,8 +237,9 @@ def input_grad(lo, hi, grad, w, out, scratch, numbers):
             gemm(count, places, per_group, matrix, Matrix(part_grad, places, False), 0.0, image, places)
             continue
         deal_planes(
-            part_grad, scratch, per_group, plan.out_y, plan.out_x, plan.rows, plan.pitch, plan.top, plan.left, 1, 1
-        )
+            part_grad, scratch, per_group, plan.out_y, plan.out_x, plan.rows, plan.pitch, plan.top, plan.left,
+            1, 1, 1, 1,
+        )  # fmt: skip
         slide_kinds(scratch, kinds, advance(packed, g * plan.packed), first, count, block, tile, image, plan)
 
 
@@ -252,16 +254,19 @@ def lay_out_grads(grad, out, filters, step, plan):
     for f in range(filters):
         plane = advance(out, f * step)
         source = advance(grad, f * plan.out_y * plan.out_x)
-        deal_planes(source, plane, 1, plan.out_y, plan.out_x, plan.out_y, plan.pitch, 0, 0, 1, 1)
+        deal_planes(source, plane, 1, plan.out_y, plan.out_x, plan.out_y, plan.pitch, 0, 0, 1, 1, 1, 1)
         clear(advance(plane, plan.out_y * plan.pitch), step - plan.out_y * plan.pitch)
 
 
 @compiled
-def add_products(grads, step, grads_apart, planes, offsets, planes_apart, length, images, out, filters, window):
-    """out[f, k] += products of the gradient's plane f with the shifted plane k, over all places of all images."""
+def add_products(grads, step, grads_apart, planes, offsets, planes_apart, length, images, out, filters, count, window):
+    """out[f, k] += products of the gradient's plane f with the shifted plane k < count, over all places of all images.
+
+    The rows of `out` are `window` apart.
+    """
     block = 2 * filters > tile_rows()
     for f in range(0, filters, tile_rows() if block else 1):
-        for k in range(0, window, tile_columns() if block else COLUMNS_OF_ONE):
+        for k in range(0, count, tile_columns() if block else COLUMNS_OF_ONE):
             shifted, result = advance(offsets, k), advance(out, f * window + k)
             for place in range(0, length, LONGEST):
                 left, right = advance(grads, f * step + place), advance(planes, place)
@@ -269,67 +274,87 @@ def add_products(grads, step, grads_apart, planes, offsets, planes_apart, length
                 if block:
                     multiply_block(
                         left, step, grads_apart, right, shifted, planes_apart, here, images, result, window,
-                        filters - f, min(tile_columns(), window - k),
+                        filters - f, min(tile_columns(), count - k),
                     )  # fmt: skip
                 else:
                     multiply_one(
                         left, step, grads_apart, right, shifted, planes_apart, here, images, result, window,
-                        1, min(COLUMNS_OF_ONE, window - k),
+                        1, min(COLUMNS_OF_ONE, count - k),
                     )  # fmt: skip
 
 
 @compiled
-def slide_over_grads(grad, x, out, scratch, filters, plan):
-    """out[f, k] for some filters of a group, whose gradients and channels begin at `grad` and `x`."""
-    part = plan.channels // plan.groups
-    window, vector = part * plan.kernel_y * plan.kernel_x, lanes(scratch)
+def slide_over_grads(grad, x, out, scratch, filters, channels, plan):
+    """out[f, k] for some filters and channels of a group, which begin at `grad` and `x`."""
+    taps, vector = plan.kernel_y * plan.kernel_x, lanes(scratch)
+    window, count = plan.channels // plan.groups * taps, channels * taps
     places, area = plan.out_y * plan.out_x, plan.height * plan.width
     grads, offsets = advance(scratch, plan.second_at), as_integers(advance(scratch, plan.offsets_at))
     length, step = (plan.out_y * plan.pitch + vector - 1) // vector * vector, plan.out_y * plan.pitch + vector
-    elements = part * plan.stride_y * plan.stride_x * plan.rows * plan.pitch
+    elements = channels * plan.seen_y * plan.seen_x * plan.rows * plan.pitch
     apart, grads_apart = elements + plan.pitch + most_places(), filters_together() * step
-    clear(out, filters * window)
+    fill_offsets(offsets, channels, plan)
+    for k in range(count, count + tile_columns() + COLUMNS_OF_ONE):
+        offsets[k] = 0
+    clear_rows(out, filters, count, window)
     for n in range(0, plan.images, plan.at_once):
         now = min(plan.at_once, plan.images - n)
         for i in range(now):
             planes = advance(scratch, i * apart)
-            deal_image(advance(x, (n + i) * plan.channels * area), planes, part, plan)
+            deal_image(advance(x, (n + i) * plan.channels * area), planes, channels, plan)
             clear(advance(planes, elements), plan.pitch + most_places())
         for first in range(0, filters, filters_together()):
-            count = min(filters_together(), filters - first)
+            together = min(filters_together(), filters - first)
             for i in range(now):
                 source = advance(grad, ((n + i) * plan.filters + first) * places)
-                lay_out_grads(source, advance(grads, i * grads_apart), count, step, plan)
+                lay_out_grads(source, advance(grads, i * grads_apart), together, step, plan)
             result = advance(out, first * window)
-            add_products(grads, step, grads_apart, scratch, offsets, apart, length, now, result, count, window)
+            add_products(
+                grads, step, grads_apart, scratch, offsets, apart, length, now, result, together, count, window
+            )
+
+
+@compiled
+def clear_rows(out, rows, count, step):
+    for row in range(rows):
+        clear(advance(out, row * step), count)
+
+
+@compiled
+def multiply_grads(grad, x, out, filters, channels, plan):
+    """out[f, c] for some filters and channels of a group, where a window is one element: products by BLAS."""
+    part, places = plan.channels // plan.groups, plan.out_y * plan.out_x
+    clear_rows(out, filters, channels, part)
+    together = filters if places < FEW_PLACES else filters_together()
+    for n in range(plan.images):
+        image, image_grad = advance(x, n * plan.channels * places), advance(grad, n * plan.filters * places)
+        for f in range(0, filters, together):
+            left, right = Matrix(advance(image_grad, f * places), places, False), Matrix(image, places, True)
+            gemm(min(together, filters - f), channels, places, left, right, 1.0, advance(out, f * part), part)
 
 
 def weight_grad(lo, hi, grad, x, out, scratch, numbers):
-    """The gradient of the filters of the ranges from lo up to hi: each group's filters, tile by tile."""
+    """The gradient for the ranges from lo up to hi: of each group some filters, and of these some channels."""
     plan = as_tuple(numbers, CONVOLUTION_PLAN)
     part, per_group, area = plan.channels // plan.groups, plan.filters // plan.groups, plan.height * plan.width
-    window, places = part * plan.kernel_y * plan.kernel_x, plan.out_y * plan.out_x
-    ranges = (per_group + tile_rows() - 1) // tile_rows()
-    if plan.slides:
-        offsets = as_integers(advance(scratch, plan.offsets_at))
-        for k in range(window, window + tile_columns() + COLUMNS_OF_ONE):
-            offsets[k] = 0
-        fill_offsets(offsets, plan)
-    for g in range(lo // ranges, (hi + ranges - 1) // ranges):
-        first = max(lo - g * ranges, 0) * tile_rows()
-        count = min((hi - g * ranges) * tile_rows(), per_group) - first
-        result = advance(out, (g * per_group + first) * window)
-        images, grads = advance(x, g * part * area), advance(grad, (g * per_group + first) * places)
+    taps, places = plan.kernel_y * plan.kernel_x, plan.out_y * plan.out_x
+    along = (part + plan.part_channels - 1) // plan.part_channels
+    of_group = (per_group + plan.part_filters - 1) // plan.part_filters * along
+    unit = lo
+    while unit < hi:
+        g, place = unit // of_group, unit % of_group
+        if place == 0 and hi - unit >= of_group:  # all of a group together: its planes are laid out once
+            first, count, channel, channels, unit = 0, per_group, 0, part, unit + of_group
+        else:
+            first, channel = place // along * plan.part_filters, place % along * plan.part_channels
+            count, channels = min(plan.part_filters, per_group - first), min(plan.part_channels, part - channel)
+            unit += 1
+        result = advance(out, ((g * per_group + first) * part + channel) * taps)
+        images, grads = advance(x, (g * part + channel) * area), advance(grad, (g * per_group + first) * places)
         if plan.slides:
-            slide_over_grads(grads, images, result, scratch, count, plan)
-            continue
-        clear(result, count * window)
-        together = count if places < FEW_PLACES else filters_together()
-        for n in range(plan.images):
-            image, image_grad = advance(images, n * plan.channels * area), advance(grads, n * plan.filters * places)
-            for f in range(0, count, together):
-                left, right = Matrix(advance(image_grad, f * places), places, False), Matrix(image, places, True)
-                gemm(min(together, count - f), part, places, left, right, 1.0, advance(result, f * part), part)
+            slide_over_grads(grads, images, result, scratch, count, channels, plan)
+        else:
+            multiply_grads(grads, images, result, count, channels, plan)
 
 
 KERNELS: dict[str, Callable[..., None]] = {
@@ -346,7 +371,7 @@ def plan_of(kernel: str, shape: Shape) -> tuple[ConvolutionPlan, int]:
 
 def extent_of(kernel: str, shape: Shape) -> int:
     """How far `hi` goes: so many ranges there are."""
-    return convolution_plan.extent_of(kernel, shape, plan_of(kernel, shape)[0], tile_sizes())
+    return convolution_plan.extent_of(kernel, shape, plan_of(kernel, shape)[0])
 
 
 @cache

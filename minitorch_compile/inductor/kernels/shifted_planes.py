@@ -12,7 +12,7 @@ With a stride of s, a window sees every s-th row only: an image is first dealt o
 
 >>> @njit
 ... def example(image, planes):
-...     deal_planes(pointer(image), pointer(planes), 1, 2, 2, 4, 3, 1, 1, 1, 1)
+...     deal_planes(pointer(image), pointer(planes), 1, 2, 2, 4, 3, 1, 1, 1, 1, 1, 1)
 >>> image, planes = np.arange(1.0, 5.0), np.empty(13)               # 1 2 / 3 4 with a border of one
 >>> example(image, planes)
 >>> planes[:12].reshape(4, 3).tolist()
@@ -80,17 +80,18 @@ def take_every(source, stride, target, count):
 
 
 @compiled
-def deal_planes(image, planes, channels, height, width, rows, pitch, top, left, stride_y, stride_x):
+def deal_planes(image, planes, channels, height, width, rows, pitch, top, left, stride_y, stride_x, seen_y, seen_x):
     """planes[channel, py, px, y, x] = image[channel, y * stride_y + py - top, x * stride_x + px - left]; 0 outside.
 
+    That is for py < seen_y and px < seen_x, which are at most the strides.
     The zeros that the last row shares with the one after it stand at the end.
     """
     plane = 0
     for channel in range(channels):
-        for py in range(stride_y):
+        for py in range(seen_y):
             first_row = min(first_inside(py - top, stride_y), rows)
             end_row = max(first_row, end_inside(py - top, stride_y, height, rows))
-            for px in range(stride_x):
+            for px in range(seen_x):
                 begin = min(first_inside(px - left, stride_x), pitch)
                 end = max(begin, end_inside(px - left, stride_x, width, pitch))
                 clear(advance(planes, plane), rows * pitch)

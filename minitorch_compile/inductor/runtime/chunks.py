@@ -6,6 +6,6 @@
 
 from __future__ import annotations
 
-from minitorch_compile.kernel_library.chunk_lengths import chunk_length, chunks_text
+from minitorch_compile.kernel_library.chunk_lengths import SHORTEST, chunk_length, chunks_text
 
-__all__ = ["chunk_length", "chunks_text"]
+__all__ = ["SHORTEST", "chunk_length", "chunks_text"]
