@@ -44,6 +44,8 @@ intrinsic("single_instructions.maximum")(lambda at, x, y: np.maximum(x, y))
 intrinsic("single_instructions.minimum")(lambda at, x, y: np.minimum(x, y))
 intrinsic("single_instructions.near_exp")(lambda at, x: np.exp(np.float32(x)))
 intrinsic("single_instructions.near_reciprocal")(lambda at, x: np.float32(1) / np.float32(x))
+intrinsic("single_instructions.near_root")(lambda at, x: np.sqrt(np.float32(x)))
+intrinsic("single_instructions.near_quotient")(lambda at, x, y: np.float32(x) / np.float32(y))
 intrinsic("single_instructions.wide_product")(lambda at, x, y: np.uint64(x) * np.uint64(y))
 intrinsic("single_instructions.floor")(lambda at, x: np.floor(x))
 intrinsic("single_instructions.ceil")(lambda at, x: np.ceil(x))
@@ -107,6 +109,30 @@ def enter(count: int) -> None:
             values = np.stack([registers.data[lanes, of[lanes] + first + k] for k in range(each)], 1)
             count_access(at, "store", memory, lanes, start[lanes] + first, each)
             write_wide(at.block, at.place, memory, lanes, start[lanes] + first, values)
+
+    if count == 1:
+        return
+
+    @intrinsic(f"vectors.fetch_{count}")
+    def fetch(at: Site, words: Any, place: Value, memory: Any, address: Value, aligned: Value) -> Value:
+        to, start = lanes_of(at.block, place), lanes_of(at.block, address)
+        found = np.zeros((at.block.width, count), memory.dtype)
+        for lanes, first, each in accesses(at, memory, count, aligned):
+            count_access(at, "load", memory, lanes, start[lanes] + first, each)
+            found[lanes, first : first + each] = read_wide(
+                at.block, at.place, memory, lanes, start[lanes] + first, each
+            )
+        active = np.flatnonzero(at.active)
+        for n, word in enumerate(found.view(np.uint32).T):
+            words.data[active, to[active] + n] = word[active]
+
+    @intrinsic(f"vectors.take_{count}")
+    def take(at: Site, registers: Any, place: Value, words: Any, word: Value) -> Value:
+        to, of, active = lanes_of(at.block, place), lanes_of(at.block, word), np.flatnonzero(at.active)
+        for n in range(count * registers.dtype.itemsize // 4):
+            parts = words.data[active, of[active] + n].copy().view(registers.dtype).reshape(active.size, -1)
+            for k in range(parts.shape[1]):
+                registers.data[active, to[active] + parts.shape[1] * n + k] = parts[:, k]
 
 
 @intrinsic("vectors.beyond")

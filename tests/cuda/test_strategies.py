@@ -180,6 +180,18 @@ def test_vectors_of_all_kinds_of_elements(dtype: Any) -> None:
         same(operation, x)
 
 
+def test_a_quotient_is_near_only_where_it_is_rounded_at_once() -> None:
+    def kernel(op: Any, dtype: Any) -> str:
+        pair = [empty_fake((64, 100), dtype=dtype) for _ in range(2)]
+        scheduled = schedule_of(op, pair, pair)
+        steps: list[Any] = scheduled.steps
+        return "".join(CudaKernelWriter(step, scheduled.internal).write().body for step in steps)
+
+    assert "near_quotient" in kernel(ops.div, torch.bfloat16)
+    assert "near_quotient" not in kernel(ops.div, torch.float32)
+    assert "near_quotient" not in kernel(ops.floor_divide, torch.bfloat16)
+
+
 def test_a_long_row_needn_t_be_whole_chunks() -> None:
     x = np.random.default_rng(0).standard_normal((1, 24_004)).astype(np.float32)
     found = torch.softmax(torch.tensor(x, device="cuda"), 1)

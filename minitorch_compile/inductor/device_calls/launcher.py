@@ -35,7 +35,8 @@ SIZE = "size"
 HEADER = """\
 import math
 
-from numba import boolean, complex64, complex128, cuda, float32, float64, int8, int16, int32, int64, uint8, uint16
+from numba import boolean, complex64, complex128, cuda, float32, float64
+from numba import int8, int16, int32, int64, uint8, uint16, uint32
 
 from minitorch_compile.inductor.codegen.cuda import (
     complex_functions,

@@ -25,7 +25,9 @@ from minitorch_compile.inductor.codegen.cuda.single_instructions import (  # noq
     maximum,
     minimum,
     near_exp,
+    near_quotient,
     near_reciprocal,
+    near_root,
     round_half_even,
     trunc,
 )

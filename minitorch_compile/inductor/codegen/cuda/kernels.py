@@ -58,6 +58,7 @@ from minitorch_compile.tensor.numerics.dtype import bool_, dtype, float32
 THREADS = 256  # of a block, unless a launcher has others
 # What is near enough where results are rounded to two bytes (`single_instructions.py`).
 NEAR = {name: f"device_functions.near_{name}" for name in ("exp", "tanh", "erf")}
+NEAR_BEFORE_ROUNDING = {"sqrt": "near_root", "div": "near_quotient"}  # not where, say, the floor of it is taken
 LONG = 1 << 31  # positions, from which on their numbers need more than 32 bits
 
 
@@ -88,6 +89,7 @@ class CudaKernelWriter(EmitHandler):
         self.is_rounded = all(buffer.dtype in HALF for buffer in group.outputs if buffer not in self.internal)
         self.exact: dict[str, dtype] = {}  # which float32 came from a truth value or a float of two bytes
         self.rounded: dict[str, Value] = {}  # what of these was made narrow again, and is as it was
+        self.nearer: dict[str, str] = {}  # what is as good as these float32, where they are made narrow
         self.tiles: dict[tuple[Buffer, Index], str] = {}  # what is read from arrays in shared memory
 
     def choose(self, internal: frozenset[Buffer]) -> Strategy:
@@ -191,6 +193,8 @@ class CudaKernelWriter(EmitHandler):
             return self.rounded[value.name]
         if value.dtype is bool_ and dtype in HALF:
             return self.convert(self.convert(value, float32), dtype)
+        if dtype in HALF and value.name in self.nearer:
+            value = self.line(self.nearer[value.name], float32, [value])
         result = super().convert(value, dtype)
         if dtype is float32 and (value.dtype in HALF or value.dtype is bool_):
             self.exact[result.name] = value.dtype
@@ -199,8 +203,12 @@ class CudaKernelWriter(EmitHandler):
         return result
 
     def apply(self, prim: str, *operands: Value) -> Value:
-        """As usual, but what is faster on a GPU; and it is noted what is exact."""
+        """As usual, but what is faster on a GPU; and it is noted what is exact, or needn't be."""
         value = self.applied(prim, *operands)
+        is_quick = prim == "div" and self.group.has_reduction and self.is_for_many(operands[1])
+        if self.is_rounded and value.dtype is float32 and prim in NEAR_BEFORE_ROUNDING and not is_quick:
+            names = ", ".join(operand.name for operand in operands)
+            self.nearer[value.name] = f"device_functions.{NEAR_BEFORE_ROUNDING[prim]}({names})"
         kinds = [self.exact.get(operand.name) for operand in operands]
         if prim == "mul" and bool_ in kinds and None not in kinds:
             self.exact[value.name] = next((kind for kind in kinds if kind is not bool_), bool_)  # type: ignore[assignment]

@@ -5,12 +5,14 @@
     floor(x), ceil(x), trunc(x), round_half_even(x)           cvt.rmi.f32.f32 and its like
     near_exp(x)        within 2**-22 + |x| * 2**-24 of it     ex2.approx.ftz.f32
     near_reciprocal(x) within 2**-23 of it                    rcp.approx.ftz.f32
+    near_root(x)       within 2**-23 of it                    sqrt.approx.f32
+    near_quotient(x, y)    within 2**-22 of it                div.full.f32
     wide_product(x, y) of two uint32, as a uint64             mul.wide.u32
 
 The `near` ones are for what is rounded to a float of two bytes: their errors, as shares of the result, are those of
 NVIDIA's manual of PTX, a thousandth of what the rounding does. What is below 2**-126 is 0.
 
-All GPUs have those of the last four lines, the others those of compute capability 8.0 and more; LLVM asks which one it
+All GPUs have those of the last six lines, the others those of compute capability 8.0 and more; LLVM asks which one it
 compiles for (`__nvvm_reflect`), and drops the other way. The simulator has twins of all (`cuda_simulator/vectors.py`).
 
 >>> from minitorch_compile.cuda_simulator import cuda as simulated, simulate
@@ -123,7 +125,7 @@ floor, ceil, trunc = (rounding(name, name) for name in ("floor", "ceil", "trunc"
 round_half_even = rounding("round_half_even", "rint")
 
 
-def near(name: str, instruction: str, factor: float) -> Any:
+def near(name: str, instruction: str, factor: float = 1.0) -> Any:
     """A function of a float32 by an instruction, of so many times the number."""
 
     @intrinsic  # type: ignore[untyped-decorator, unused-ignore]
@@ -141,7 +143,22 @@ def near(name: str, instruction: str, factor: float) -> Any:
 
 
 near_exp = near("near_exp", "ex2.approx.ftz.f32", float(np.float32(1 / math.log(2))))
-near_reciprocal = near("near_reciprocal", "rcp.approx.ftz.f32", 1.0)
+near_reciprocal = near("near_reciprocal", "rcp.approx.ftz.f32")
+near_root = near("near_root", "sqrt.approx.f32")
+
+
+@intrinsic  # type: ignore[untyped-decorator, unused-ignore]
+def near_quotient(typing: Any, x: Any, y: Any) -> Any:
+    """x / y, without the branches that an exact one has, in which a thread's elements wait for each other."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        text = ir.InlineAsm(ir.FunctionType(FLOAT, [FLOAT] * 2), "div.full.f32 $0, $1, $2;", "=f,f,f")
+        return builder.call(text, arguments)
+
+    return types.float32(types.float32, types.float32), generate
+
+
+near_quotient.simulated_as = "single_instructions.near_quotient"
 
 
 @intrinsic  # type: ignore[untyped-decorator, unused-ignore]

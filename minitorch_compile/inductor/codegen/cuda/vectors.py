@@ -5,6 +5,9 @@ so the compiler keeps it in registers. `load_4(registers, place, memory, address
 `address` on into `registers[place]` and those behind it; `store_4` writes them. Where the elements aren't `aligned`, as
 in a view that begins at another one's second element, each is fetched alone.
 
+What is fetched for later stays whole words till then, of which two small elements share one: `fetch_4(words, ...)` is
+`load_4` for an array of words, `take_4(registers, place, words, place)` takes the elements out of some.
+
 Rows of odd lengths begin anywhere: `beyond(memory, address, 4)` says how many elements lie between the last place where
 four may be accessed at once and an address.
 
@@ -32,64 +35,18 @@ from llvmlite import ir
 from numba import types
 from numba.cuda.extending import intrinsic
 
-WIDEST = 16  # bytes of an access
-WORD, LONG = ir.IntType(32), ir.IntType(64)
+from minitorch_compile.inductor.codegen.cuda.moved_words import (
+    WIDEST,
+    WORD,
+    access_of,
+    as_it_is,
+    elements_of,
+    pieces_of,
+    width_of,
+    words_of,
+)
 
-
-def pieces_of(bytes_each: int, count: int) -> tuple[int, Any]:
-    """How many accesses `count` elements take, and what each moves: words of 32 bits, of which one moves four."""
-    nbytes = min(bytes_each * count, WIDEST)
-    moved = ir.VectorType(WORD, nbytes // 4) if nbytes > 4 else ir.IntType(8 * nbytes)
-    return bytes_each * count // nbytes, moved
-
-
-def elements_of(builder: Any, bits: Any, element: Any, each: int) -> list[Any]:
-    """The elements in what an access moved."""
-    width = 8 * _width(bits.type) // each
-    if width >= 32:
-        vector = builder.bitcast(bits, ir.VectorType(element, each))
-        return [builder.extract_element(vector, ir.Constant(WORD, k)) for k in range(each)]
-    # Word by word: as a vector of small numbers, LLVM would fetch them by several accesses.
-    words = words_of(builder, bits)
-    shifted = [builder.lshr(w, ir.Constant(w.type, at)) for w in words for at in range(0, w.type.width, width)]
-    return [builder.trunc(part, element) if part.type != element else part for part in shifted]
-
-
-def words_of(builder: Any, bits: Any) -> list[Any]:
-    """The words in what an access moved; less than one as it is."""
-    if isinstance(bits.type, ir.IntType):
-        return [bits]
-    return [builder.extract_element(bits, ir.Constant(WORD, n)) for n in range(bits.type.count)]
-
-
-def as_it_is(builder: Any, word: Any) -> Any:
-    """The word, of which LLVM doesn't know: else it would take elements out where the word is fetched."""
-    kind = ir.FunctionType(WORD, [WORD])
-    return builder.asm(kind, "mov.b32 $0, $1;", "=r,r", [word], side_effect=False)
-
-
-def access_of(builder: Any, elements: list[Any], moved: Any) -> Any:
-    """What an access moves, of these elements."""
-    width = 8 * _width(moved) // len(elements)
-    if width >= 32:
-        vector: Any = ir.Constant(ir.VectorType(elements[0].type, len(elements)), ir.Undefined)
-        for k, one in enumerate(elements):
-            vector = builder.insert_element(vector, one, ir.Constant(WORD, k))
-        return builder.bitcast(vector, moved)
-    word = moved if isinstance(moved, ir.IntType) else WORD
-    per_word, words = word.width // width, []
-    for start in range(0, len(elements), per_word):
-        whole: Any = ir.Constant(word, 0)
-        for n, one in enumerate(elements[start : start + per_word]):
-            wide = builder.zext(one, word) if one.type != word else one
-            whole = builder.or_(whole, builder.shl(wide, ir.Constant(word, n * width)))
-        words.append(whole)
-    if isinstance(moved, ir.IntType):
-        return words[0]
-    vector = ir.Constant(moved, ir.Undefined)
-    for n, one in enumerate(words):
-        vector = builder.insert_element(vector, one, ir.Constant(WORD, n))
-    return vector
+LONG = ir.IntType(64)
 
 
 def pointer_to(context: Any, builder: Any, kind: Any, value: Any, address: Any) -> Any:
@@ -165,27 +122,81 @@ def storing(count: int) -> Any:
     return store
 
 
+def fetching(count: int) -> Any:
+    """What fetches `count` small elements into words."""
+
+    @intrinsic  # type: ignore[untyped-decorator, unused-ignore]
+    def fetch(typing: Any, words: Any, place: Any, memory: Any, address: Any, aligned: Any) -> Any:
+        """Elements of memory into words."""
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            kept, first, source, start, is_aligned = arguments
+            to = pointer_to(context, builder, signature.args[0], kept, first)
+            at = pointer_to(context, builder, signature.args[2], source, start)
+            for n, word in enumerate(_words_at(builder, at, _bytes_of(signature.args[2], context), count, is_aligned)):
+                builder.store(word, _at(builder, to, n))
+            return context.get_dummy_value()
+
+        return _signature(words, memory), generate
+
+    fetch.simulated_as = f"vectors.fetch_{count}"
+    return fetch
+
+
+def taking(count: int) -> Any:
+    """What takes `count` small elements out of words."""
+
+    @intrinsic  # type: ignore[untyped-decorator, unused-ignore]
+    def take(typing: Any, registers: Any, place: Any, words: Any, word: Any) -> Any:
+        """Elements of words into registers."""
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            to = pointer_to(context, builder, signature.args[0], *arguments[:2])
+            of = pointer_to(context, builder, signature.args[2], *arguments[2:])
+            each = _bytes_of(signature.args[0], context)
+            found = [builder.load(_at(builder, of, n)) for n in range(count * each // 4)]
+            _take_out(builder, found, to, 4 // each)
+            return context.get_dummy_value()
+
+        return types.void(registers, types.int64, words, types.int64), generate
+
+    take.simulated_as = f"vectors.take_{count}"
+    return take
+
+
 def _fetch_whole(builder: Any, source: Any, target: Any, bytes_each: int, count: int) -> None:
     accesses, moved = pieces_of(bytes_each, count)
     each = count // accesses
     for piece in range(accesses):
         bits = builder.load(builder.bitcast(_at(builder, source, piece * each), moved.as_pointer()))
-        bits.align = _width(moved)
+        bits.align = width_of(moved)
         for k, one in enumerate(elements_of(builder, bits, source.type.pointee, each)):
             builder.store(one, _at(builder, target, piece * each + k))
 
 
 def _fetch_words(builder: Any, source: Any, target: Any, bytes_each: int, count: int, is_aligned: Any) -> None:
-    """Small elements, either way as whole words, of which each is taken where it is used: so a register has several."""
+    """Small elements as whole words, of which each is taken where it is used: so a register has several."""
+    _take_out(builder, _words_at(builder, source, bytes_each, count, is_aligned), target, 4 // bytes_each)
+
+
+def _take_out(builder: Any, words: list[Any], target: Any, per_word: int) -> None:
+    """The elements of words into registers."""
+    for n, word in enumerate(words):
+        for k, value in enumerate(elements_of(builder, as_it_is(builder, word), target.type.pointee, per_word)):
+            builder.store(value, _at(builder, target, n * per_word + k))
+
+
+def _words_at(builder: Any, source: Any, bytes_each: int, count: int, is_aligned: Any) -> list[Any]:
+    """The words of small elements, whichever way they are fetched."""
     accesses, moved = pieces_of(bytes_each, count)
-    per_word, element = 4 // bytes_each, source.type.pointee
+    per_word = 4 // bytes_each
     with builder.if_else(is_aligned) as (whole, one_by_one):
         with whole:
             words = []
             for piece in range(accesses):
                 at = _at(builder, source, piece * (count // accesses))
                 bits = builder.load(builder.bitcast(at, moved.as_pointer()))
-                bits.align = _width(moved)
+                bits.align = width_of(moved)
                 words += words_of(builder, bits)
             from_whole = builder.block
         with one_by_one:
@@ -196,9 +207,7 @@ def _fetch_words(builder: Any, source: Any, target: Any, bytes_each: int, count:
     for word, one, other in zip(joined, words, made):
         word.add_incoming(one, from_whole)
         word.add_incoming(other, from_parts)
-    for n, word in enumerate(joined):
-        for k, value in enumerate(elements_of(builder, as_it_is(builder, word), element, per_word)):
-            builder.store(value, _at(builder, target, n * per_word + k))
+    return joined
 
 
 def _write_whole(builder: Any, source: Any, target: Any, bytes_each: int, count: int) -> None:
@@ -208,16 +217,13 @@ def _write_whole(builder: Any, source: Any, target: Any, bytes_each: int, count:
         places = range(piece * each, (piece + 1) * each)
         bits = access_of(builder, [builder.load(_at(builder, source, k)) for k in places], moved)
         wide = builder.bitcast(_at(builder, target, piece * each), moved.as_pointer())
-        builder.store(bits, wide).align = _width(moved)
-
-
-def _width(moved: Any) -> int:
-    """Bytes of an access."""
-    return int(moved.width // 8 if isinstance(moved, ir.IntType) else moved.count * moved.element.width // 8)
+        builder.store(bits, wide).align = width_of(moved)
 
 
 load_1, load_2, load_4, load_8, load_16 = map(loading, (1, 2, 4, 8, 16))
 store_1, store_2, store_4, store_8, store_16 = map(storing, (1, 2, 4, 8, 16))
+fetch_2, fetch_4, fetch_8, fetch_16 = map(fetching, (2, 4, 8, 16))
+take_2, take_4, take_8, take_16 = map(taking, (2, 4, 8, 16))
 
 
 @intrinsic  # type: ignore[untyped-decorator, unused-ignore]

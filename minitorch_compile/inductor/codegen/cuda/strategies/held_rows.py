@@ -27,6 +27,7 @@ from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from minitorch_compile.inductor.codegen.cpu.spelling import HALF
 from minitorch_compile.inductor.codegen.cuda.strategies.lanes import (
     K,
     Lanes,
@@ -178,9 +179,10 @@ class HeldRows:
             writer.root.add(f"aligned = {lanes.alignment()}")
         fetched: Arrays = {}
         for what in self.ahead:
-            row, ahead = (lanes.array(writer, what[0], self.held, name) for name in ("row", "ahead"))
-            fetched[what] = row, ahead
-            lanes.held[what] = fetched[what][0]
+            row = lanes.held[what] = lanes.array(writer, what[0], self.held, "row")
+            in_words = self.is_in_words(what[0])
+            ahead = lanes.words(writer, self.held // 2, "ahead") if in_words else ""
+            fetched[what] = row, ahead or lanes.array(writer, what[0], self.held, "ahead")
         writer.block.add(f"next = {own}")
         self.fetch_row(writer, lanes, fetched)
         return fetched
@@ -193,11 +195,15 @@ class HeldRows:
         step: str,
     ) -> None:
         """Lines that take what was fetched, and fetch the next row."""
-        writer.enter(f"for n in range({self.held}):")
-        for row, ahead in fetched.values():
-            writer.block.add(f"{row}[n] = {ahead}[n]")
-        writer.leave()
-        rows = self.order.rows
+        width, rows = self.width, self.order.rows
+        for (buffer, _), (row, ahead) in fetched.items():
+            if self.is_in_words(buffer):
+                writer.enter(f"for step in range({self.steps}):")
+                writer.block.add(f"vectors.take_{width}({row}, {width} * step, {ahead}, {width // 2} * step)")
+            else:
+                writer.enter(f"for n in range({self.held}):")
+                writer.block.add(f"{row}[n] = {ahead}[n]")
+            writer.leave()
         writer.block.add(f"next = {rows[0].variable if len(rows) == 1 else 'row'} + {step}")
         self.fetch_row(writer, lanes, fetched)
 
@@ -214,8 +220,12 @@ class HeldRows:
         if self.has_ends:
             self.find_ends(writer, renamed)
         into = [(ahead, buffer, address.substitute(renamed)) for (buffer, address), (_, ahead) in fetched.items()]
-        self.fetch_into(writer, lanes, into)
+        self.fetch_into(writer, lanes, into, is_ahead=True)
         writer.leave()
+
+    def is_in_words(self, buffer: Buffer) -> bool:
+        """Whether the next row's elements stay whole words, of which two small elements share one."""
+        return self.width > 1 and not self.has_ends and buffer.dtype in HALF
 
     # ------------------------------------------------------------------------------------------ a row
 
@@ -237,12 +247,20 @@ class HeldRows:
         writer.block.add(f"behind = head + ({size} - head) // {self.width} * {self.width}")
         writer.block.add("end = thread if thread < head else behind + thread - head")
 
-    def fetch_into(self, writer: CudaKernelWriter, lanes: Lanes, arrays: Sequence[tuple[str, Buffer, Index]]) -> None:
+    def fetch_into(
+        self,
+        writer: CudaKernelWriter,
+        lanes: Lanes,
+        arrays: Sequence[tuple[str, Buffer, Index]],
+        is_ahead: bool = False,
+    ) -> None:
         """Lines that fetch a thread's vectors, and its end."""
         self.enter_steps(writer, lanes)
         for name, buffer, address in arrays:
-            place = "step" if self.width == 1 else f"{self.width} * step"
-            lanes.fetch(writer, writer.block, name, place, buffer, address)
+            in_words = is_ahead and self.is_in_words(buffer)
+            each = self.width // 2 if in_words else self.width
+            place = "step" if each == 1 else f"{each} * step"
+            lanes.fetch(writer, writer.block, name, place, buffer, address, "fetch" if in_words else "load")
         writer.leave()
         if not self.is_full:
             writer.leave()

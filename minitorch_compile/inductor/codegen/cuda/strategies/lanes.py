@@ -108,6 +108,13 @@ class Lanes:
         writer.root.add(f"{name} = cuda.local.array({length}, {writer.memory_name(buffer.dtype)})")
         return name
 
+    def words(self, writer: CudaKernelWriter, length: int, name: str) -> str:
+        """The same, of words."""
+        name = f"{name}{writer.arrays}"
+        writer.arrays += 1
+        writer.root.add(f"{name} = cuda.local.array({length}, uint32)")
+        return name
+
     def fetched(self, writer: CudaKernelWriter, buffer: Buffer, address: Index) -> tuple[str, Index] | None:
         """The array in which an element was fetched, and its place there; None if it isn't."""
         if (buffer, address) in self.held:
@@ -124,15 +131,22 @@ class Lanes:
         return next(b.parent for b in writer.block.around() if K.symbols & b.variables)
 
     def fetch(
-        self, writer: CudaKernelWriter, block: object, name: str, place: str, buffer: Buffer, address: Index
+        self,
+        writer: CudaKernelWriter,
+        block: object,
+        name: str,
+        place: str,
+        buffer: Buffer,
+        address: Index,
+        how: str = "load",
     ) -> None:
-        """A line that brings a vector into registers."""
+        """A line that brings a vector into registers, or with `how` into whole words of them."""
         pointer, start = writer.pointers[buffer], writer.text_of(self.begin(address))
         if self.width == 1:
             block.add(f"{name}[{place}] = {pointer}[{start}]")  # type: ignore[attr-defined]
             return
         self.pointers[pointer] = None
-        line = f"vectors.load_{self.width}({name}, {place}, {pointer}, {start}, {self.aligned})"
+        line = f"vectors.{how}_{self.width}({name}, {place}, {pointer}, {start}, {self.aligned})"
         block.add(line)  # type: ignore[attr-defined]
 
     def stored(self, writer: CudaKernelWriter, buffer: Buffer, address: Index) -> tuple[str, Index] | None:

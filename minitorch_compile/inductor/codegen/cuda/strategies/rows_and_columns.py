@@ -12,7 +12,8 @@ the way, the thread that has the column keeps from row to row, and writes at the
         vectors.store_4(...)                                         # sums0
 
 So arrays that both read are read once. A row has few threads, so that each has much of it beside what a row takes
-anyway, and several blocks share a multiprocessor: while one waits for its threads to meet, another one reads.
+anyway, and several blocks share a multiprocessor: while one waits for its threads to meet, another one reads. Of small
+elements, of which two share a register, the next row is under way meanwhile.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from collections.abc import Iterable, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from minitorch_compile.inductor.codegen.cpu.spelling import HALF
 from minitorch_compile.inductor.codegen.cuda.strategies.held_rows import HeldRows, held_inputs
 from minitorch_compile.inductor.codegen.cuda.strategies.row_shapes import (
     FEWEST_THREADS,
@@ -60,7 +62,9 @@ class RowsBesideColumns(HeldRows):
         width, has_ends = row_width(group, axis, internal)
         if width == 1 or has_ends:
             return None
-        kept = sizes_of((b, None) for b in (*(b for b, _ in held_inputs(group, axis)), *later, *group.down))
+        inputs = held_inputs(group, axis)
+        ahead = tuple(inputs) if all(buffer.dtype in HALF for buffer, _ in inputs) else ()
+        kept = sizes_of((*inputs, *ahead, *((buffer, None) for buffer in (*later, *group.down))))
         found = fewest_threads(axis.size, width, sum(kept) / 4, threads)
         if found is None:
             return None
@@ -69,7 +73,8 @@ class RowsBesideColumns(HeldRows):
         reason += f" {width} elements a thread, and sums down {row.size} rows beside them"
         order, is_full = LoopOrder((row,), (axis,)), axis.size == steps * width * int(threads * times)
         block = BlockShape(times, max(1, int(BLOCKS / times)), each=True)
-        shape = (order, width, steps, times, 0, False, is_full, (), block, reason)
+        reason += ", the next one under way" if ahead else ""
+        shape = (order, width, steps, times, 0, False, is_full, ahead, block, reason)
         return RowsBesideColumns(*shape, group.down, piece)
 
     def write(self, writer: CudaKernelWriter) -> int:
@@ -82,7 +87,11 @@ class RowsBesideColumns(HeldRows):
             writer.totals[member.loop.buffer] = f"{name}[place]"
             writer.block.add(f"{name}[n] = {start(member.loop.kind, member.loop.buffer.dtype, writer.spelling)}")
         writer.leave()
+        lanes.pointers.update(dict.fromkeys(writer.pointers[member.loop.buffer] for member in down))
+        fetched = self.fetch_first(writer, lanes, "0") if self.ahead else {}
         writer.deal_out(self.order.rows, "0", "1")
+        if fetched:
+            self.fetch_next(writer, lanes, fetched, "1")
         for stage in range(max(writer.stages) + 1):
             self.stage(writer, lanes, *writer.members_of(stage))
         writer.leave()
@@ -90,7 +99,8 @@ class RowsBesideColumns(HeldRows):
         for member in down:
             writer.finish(member)
         self.leave_elements(writer, lanes)
-        writer.root.add(f"aligned = {lanes.alignment()}")
+        if not fetched:
+            writer.root.add(f"aligned = {lanes.alignment()}")
         return self.piece.size
 
 
