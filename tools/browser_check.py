@@ -1,7 +1,8 @@
 """Does what a learner does: opens a lesson in JupyterLab with a real browser, runs all cells, and looks.
 
-Fails when a cell ends in an error, does not end, or the page asks another host for something. The pictures of the whole
-notebook, screen by screen, come to build/browser/. Wants a Chromium; everything else is in requirements.lock.
+Fails when a cell ends in an error, does not end, or the page asks another host for something. Pictures of the whole
+notebook, screen by screen, in wide and narrow windows, light and dark, come to build/browser/. Wants a Chromium;
+everything else is in requirements.lock.
 
     make browser                                   # lesson 00
     make browser LESSONS="05 18"                   # these; LESSONS=all
@@ -28,6 +29,8 @@ from chromium import BrowserError, Chromium, end
 ROOT = Path(__file__).resolve().parent.parent
 PICTURES = ROOT / "build" / "browser"
 SECONDS_FOR_ALL_CELLS = 400
+WINDOWS = {"wide": (1280, 800), "narrow": (480, 800)}
+THEMES = ("Light", "Dark")
 
 NOTEBOOK = "[...jupyterapp.shell.widgets('main')].find(widget => widget.context)"
 # What became of each code cell. Read from the model, since Lab draws only the cells in view.
@@ -115,14 +118,22 @@ def run_all_cells(page: Chromium) -> list[dict[str, Any]]:
     return json.loads(page.evaluate(f"JSON.stringify({CELLS})"))
 
 
+def arrange(page: Chromium, window: str, theme: str) -> None:
+    """Gives the page its size, and JupyterLab its theme; in a narrow window the list of files is closed."""
+    width, height = WINDOWS[window]
+    page.command("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+    page.evaluate(
+        f"jupyterapp.commands.execute('apputils:change-theme', {{theme: 'JupyterLab {theme}'}}).then(() => 0)"
+    )
+    page.evaluate(f"jupyterapp.shell.{'collapseLeft' if window == 'narrow' else 'expandLeft'}()")
+    page.wait_until(f"document.body.dataset.jpThemeName == 'JupyterLab {theme}'", 20, f"theme {theme}")
+
+
 def take_pictures(page: Chromium, name: str) -> int:
     """Saves the notebook screen by screen, from the top; returns how many."""
-    PICTURES.mkdir(parents=True, exist_ok=True)
-    for old in PICTURES.glob(f"{name}-*.png"):
-        old.unlink()
     outer = f"{NOTEBOOK}.node.querySelector('.jp-WindowedPanel-outer')"
     page.evaluate(f"{outer}.scrollTop = 0")
-    for number in range(1, 60):
+    for number in range(1, 100):
         time.sleep(0.5)  # Lab draws the cells that came into view
         (PICTURES / f"{name}-{number:02}.png").write_bytes(page.screenshot())
         before = page.evaluate(f"{outer}.scrollTop")
@@ -131,13 +142,25 @@ def take_pictures(page: Chromium, name: str) -> int:
     return number
 
 
+def take_all_pictures(page: Chromium, stem: str) -> int:
+    """A wide window in both themes, a narrow one in the dark; returns how many screens."""
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    for old in PICTURES.glob(f"{stem}-*.png"):
+        old.unlink()
+    screens = 0
+    for window, theme in (("wide", "Light"), ("wide", "Dark"), ("narrow", "Dark")):
+        arrange(page, window, theme)
+        screens += take_pictures(page, f"{stem}-{window}-{theme.lower()}")
+    return screens
+
+
 def check(lesson: str) -> list[str]:
     """Opens and runs one notebook; returns what is wrong with it."""
     with unchanged(ROOT / lesson), jupyter_lab() as address, Chromium() as page:
         page.open(address.format(lesson=lesson))
         start = time.perf_counter()
         cells = run_all_cells(page)
-        screens = take_pictures(page, Path(lesson).stem)
+        screens = take_all_pictures(page, Path(lesson).stem)
         outside = page.hosts - {"127.0.0.1", "localhost"}
     shown = sum(cell["pictures"] for cell in cells)
     print(f"{lesson}: {len(cells)} cells, {shown} pictures, {time.perf_counter() - start:.0f} s")

@@ -14,12 +14,10 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from browser_check import NOTEBOOK, PICTURES, ROOT, jupyter_lab, lessons_named
+from browser_check import NOTEBOOK, PICTURES, ROOT, THEMES, WINDOWS, arrange, jupyter_lab, lessons_named
 from chromium import Chromium, end
 
 OPENED = PICTURES / "opened"
-WINDOWS = {"wide": (1280, 800), "narrow": (480, 800)}
-THEMES = ("Light", "Dark")
 LEAST = 360  # pixels: letters of a picture that is drawn smaller could not be read, so it scrolls in its own box
 
 # The numbers of the cells that have a picture or a table among their stored outputs.
@@ -53,7 +51,6 @@ def check(lesson: str) -> list[str]:
         page.open(address.format(lesson=lesson))
         page.wait_until(f"{NOTEBOOK}.context.isReady", 60, "opened notebook")
         page.evaluate(f"jupyterapp.shell.activateById({NOTEBOOK}.id)")
-        page.evaluate("jupyterapp.shell.collapseLeft()")
         numbers = page.evaluate(CELLS)
         for window, theme in product(WINDOWS, THEMES):
             arrange(page, window, theme)
@@ -66,16 +63,6 @@ def check(lesson: str) -> list[str]:
         problems += [f"the page asked an outside host: {host}" for host in page.hosts - {"127.0.0.1", "localhost"}]
     print(f"{lesson}: {count} looks at the pictures and tables of {len(numbers)} cells", flush=True)
     return problems
-
-
-def arrange(page: Chromium, window: str, theme: str) -> None:
-    """Gives the page its size, and JupyterLab its theme."""
-    width, height = WINDOWS[window]
-    page.command("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
-    page.evaluate(
-        f"jupyterapp.commands.execute('apputils:change-theme', {{theme: 'JupyterLab {theme}'}}).then(() => 0)"
-    )
-    page.wait_until(f"document.body.dataset.jpThemeName == 'JupyterLab {theme}'", 20, f"theme {theme}")
 
 
 def look(page: Chromium, number: int) -> list[dict[str, Any]]:
