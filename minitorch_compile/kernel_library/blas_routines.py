@@ -12,8 +12,6 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-from llvmlite import binding as llvm
-
 from minitorch_compile.tensor.cpu.blas import openblas
 
 CALLING_BLAS = frozenset(("flash_attention", "flash_attention_backward"))  # of the library's kernels
@@ -36,6 +34,8 @@ def address_of_routine(name: str) -> int:
 @cache
 def provide_routines() -> None:
     """Makes them known to LLVM."""
+    from llvmlite import binding as llvm  # comes late: who compiles nothing doesn't wait for LLVM
+
     for symbol, routine in ROUTINES.items():
         llvm.add_symbol(symbol, address_of_routine(routine))
 
