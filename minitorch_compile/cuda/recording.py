@@ -92,6 +92,14 @@ class Recording:
                 self.stream.device, self.executable
             )
 
+    def ready(self) -> Callable[[int], None]:
+        """What puts all of it into a stream of its device, given the stream's handle: without a question in between if
+        nothing can go wrong in its kernels."""
+        self.instantiate()
+        if self.check is None:
+            return self.launch_in
+        return lambda handle: self.launch(StreamHandle(self.stream.device, handle))
+
     def launch(self, stream: StreamHandle) -> None:
         """Puts all of it into a stream of its device."""
         if self.check is not None:

@@ -98,9 +98,9 @@ class DeviceGraphs(Target):
         scheduled = with_columns_beside_rows(scheduled, kernels.launcher.threads)
         return GraphCall(DeviceCall(scheduled, resources, kernels.kernel, kernels.runtime, self.index), self.where)
 
-    def recorded(self, call: GraphCall, graph: GraphModule) -> RecordedGraph:
-        """The same, launched as a recording once it has run."""
-        return RecordedGraph(call, graph.meta.get(OVERWRITABLE, ()))
+    def recorded(self, call: GraphCall, graph: GraphModule) -> Callable[..., tuple[Any, ...]]:
+        """The same, launched as a recording once it has run. As a method, which is called sooner than an object."""
+        return RecordedGraph(call, graph.meta.get(OVERWRITABLE, ())).run
 
 
 class GraphCall:

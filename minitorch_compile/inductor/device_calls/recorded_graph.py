@@ -76,7 +76,8 @@ class RecordedGraph:
         if self.runtime.sanitizer is not None:
             self.refuse("the sanitizer watches each launch")
 
-    def __call__(self, *inputs: Any) -> tuple[Any, ...]:
+    def run(self, *inputs: Any) -> tuple[Any, ...]:
+        """The results."""
         with self.turn:
             if self.status is not None:
                 self.status()  # of an earlier launch, which nobody waited for

@@ -8,8 +8,8 @@ and adds the first, a parameter:
 >>> looks, made = [(4096, (1,))], [(0, 0, (2,), (1,), float32, "cuda")]
 >>> run = Run(None, [(0, 4)], looks, [(1, None)], made, [None], kept=[], stream=StreamHandle(0), status=None)
 >>> print(launch_text(run, inputs=2, known=["usual", "..."]), end="")
-def make_launch(usual, ...):
-    def launch(x0, x1):
+def make_launched(usual, ...):
+    def launched(x0, x1):
         nonlocal usual, step, block_0
         if x0.storage.block.address + x0.offset * 4 != 4096 or x0.strides != strides_0:
             return None
@@ -20,10 +20,10 @@ def make_launch(usual, ...):
         fill_1(x1)
         if getrefcount(block_0) > alone:
             block_0 = replaced(block_0)
-        launch_recording(stream)
+        launch(stream.handle)
         storage_0 = DeviceStorage(block_0)
         return (from_parts(storage_0, offset_of_0, sizes_of_0, strides_of_0, dtype_of_0, device_of_0), )
-    return launch
+    return launched
 
 The memory of a result is handed out as a block. If nobody has the one of the last launch any more, it is handed out
 again; else that one becomes a block without an address, and a new one takes its place (`recorded_block.py`).
@@ -99,7 +99,7 @@ class Run:
             "getrefcount": sys.getrefcount,
             "alone": ALONE,
             "replaced": replaced,
-            "launch_recording": self.recording.launch,
+            "launch": self.recording.ready(),
             "DeviceStorage": DeviceStorage,
             "from_parts": from_parts,
             **{f"strides_{i}": strides for (i, _), (_, strides) in zip(self.statics, self.looks)},
@@ -111,7 +111,7 @@ class Run:
                 known |= {f"{name}_of_{i}": value for name, value in zip(PARTS, made[1:], strict=True)}
             elif type(made) is not int:
                 known[f"result_{i}"] = made
-        return function_from_source(launch_text(self, inputs, [*known]), "make_launch", {})(**known)
+        return function_from_source(launch_text(self, inputs, [*known]), "make_launched", {})(**known)
 
 
 def look(x: TensorBase, size: int) -> Look:
@@ -141,13 +141,13 @@ def launch_text(run: Run, inputs: int, known: Sequence[str]) -> str:
     lines += ["    usual = stream", *(f"fill_{i}(x{i})" for i, _ in run.places)]
     for name in blocks:
         lines += [f"if getrefcount({name}) > alone:", f"    {name} = replaced({name})"]
-    lines += ["launch_recording(stream)", *(f"storage_{n} = DeviceStorage(block_{n})" for n in range(len(blocks)))]
+    lines += ["launch(stream.handle)", *(f"storage_{n} = DeviceStorage(block_{n})" for n in range(len(blocks)))]
     results = "".join(f"{_result_text(i, made)}, " for i, made in enumerate(run.made))
     lines.append(f"return ({results})")
     changed = ", ".join(["usual", "step", *blocks])
     inner = "".join(f"        {line}\n" for line in [f"nonlocal {changed}", *lines])
     parameters = ", ".join(f"x{i}" for i in range(inputs))
-    return f"def make_launch({', '.join(known)}):\n    def launch({parameters}):\n{inner}    return launch\n"
+    return f"def make_launched({', '.join(known)}):\n    def launched({parameters}):\n{inner}    return launched\n"
 
 
 def _result_text(position: int, made: Any) -> str:
