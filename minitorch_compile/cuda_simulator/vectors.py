@@ -61,6 +61,11 @@ def bfloat16_of_float32(at: Site, x: Value) -> Value:
     return (np.where(np.isnan(x), bits | np.uint32(0x7FC00000), rounded) >> np.uint32(16)).astype(np.uint16)
 
 
+@intrinsic("single_instructions.float32_by_bfloat16")
+def float32_by_bfloat16(at: Site, x: Value) -> Value:
+    return (bfloat16_of_float32(at, x).astype(np.uint32) << np.uint32(16)).view(np.float32)
+
+
 def pieces(memory: DeviceMemory, count: int) -> list[tuple[int, int]]:
     """(first element, elements) of each access to `count` elements."""
     each = min(count, max(1, WIDEST // memory.dtype.itemsize))

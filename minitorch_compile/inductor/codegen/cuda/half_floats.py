@@ -20,7 +20,10 @@ import numpy as np
 from numba import cuda
 from numba.cuda import libdevice
 
-from minitorch_compile.inductor.codegen.cuda.single_instructions import bfloat16_of_float32  # noqa: F401  (kernels')
+from minitorch_compile.inductor.codegen.cuda.single_instructions import (  # noqa: F401  (kernels call them)
+    bfloat16_of_float32,
+    float32_by_bfloat16,
+)
 
 
 @cuda.jit(device=True)

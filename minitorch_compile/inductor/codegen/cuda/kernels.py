@@ -39,13 +39,12 @@ from collections.abc import Sequence
 from itertools import count as count_from
 
 from minitorch_compile.inductor.codegen.cpu.spelling import HALF
+from minitorch_compile.inductor.codegen.cuda.arithmetic import CudaArithmetic
 from minitorch_compile.inductor.codegen.cuda.spelling import CudaSpelling
 from minitorch_compile.inductor.codegen.cuda.strategies.choose import Strategy, choose_strategy
-from minitorch_compile.inductor.codegen.cuda.strategies.lanes import Lanes
 from minitorch_compile.inductor.codegen.cuda.strategies.shared_columns import goes_down_once
 from minitorch_compile.inductor.codegen.shared.accumulators import COMBINING, combine_in_order, scan_dtype, start
 from minitorch_compile.inductor.codegen.shared.block import Block, Value
-from minitorch_compile.inductor.codegen.shared.emit import EmitHandler
 from minitorch_compile.inductor.codegen.shared.kernel_source import KernelSource, kernel_title, name_parameters
 from minitorch_compile.inductor.ir.buffer import Buffer
 from minitorch_compile.inductor.ir.index import Index
@@ -53,16 +52,13 @@ from minitorch_compile.inductor.ir.iteration import Axes, count
 from minitorch_compile.inductor.ir.ordered_loops import Scan
 from minitorch_compile.inductor.schedule.group import Group, Member
 from minitorch_compile.inductor.schedule.strategy import SHORTEST_COLUMNS, choose_order
-from minitorch_compile.tensor.numerics.dtype import bool_, dtype, float32
+from minitorch_compile.tensor.numerics.dtype import bool_, dtype
 
 THREADS = 256  # of a block, unless a launcher has others
-# What is near enough where results are rounded to two bytes (`single_instructions.py`).
-NEAR = {name: f"device_functions.near_{name}" for name in ("exp", "tanh", "erf")}
-NEAR_BEFORE_ROUNDING = {"sqrt": "near_root", "div": "near_quotient"}  # not where, say, the floor of it is taken
 LONG = 1 << 31  # positions, from which on their numbers need more than 32 bits
 
 
-class CudaKernelWriter(EmitHandler):
+class CudaKernelWriter(CudaArithmetic):
     """Writes one group, for blocks of so many threads.
 
     How its points and rows are dealt out is up to a strategy. `leader`: the condition for the one thread, of several to
@@ -79,17 +75,13 @@ class CudaKernelWriter(EmitHandler):
         in_memory = self.later if self.strategy.keeps_in_memory else set()
         self.internal = frozenset(buffer for buffer in internal if buffer not in in_memory)
         self.buffers, pointers = name_parameters(group, self.internal, {})
-        super().__init__(CudaSpelling(), Block(""), pointers)
+        is_rounded = all(buffer.dtype in HALF for buffer in group.outputs if buffer not in self.internal)
+        super().__init__(CudaSpelling(), Block(""), pointers, group.has_reduction, is_rounded)
         self.unstored = set(self.internal)
         self.totals: dict[Buffer, str] = {}
         self.leader = ""
         self.within = ""
-        self.lanes: Lanes | None = None
         self.arrays = 0  # of registers
-        self.is_rounded = all(buffer.dtype in HALF for buffer in group.outputs if buffer not in self.internal)
-        self.exact: dict[str, dtype] = {}  # which float32 came from a truth value or a float of two bytes
-        self.rounded: dict[str, Value] = {}  # what of these was made narrow again, and is as it was
-        self.nearer: dict[str, str] = {}  # what is as good as these float32, where they are made narrow
         self.tiles: dict[tuple[Buffer, Index], str] = {}  # what is read from arrays in shared memory
 
     def choose(self, internal: frozenset[Buffer]) -> Strategy:
@@ -184,60 +176,6 @@ class CudaKernelWriter(EmitHandler):
             self.block.store(f"if {condition}:", buffer)
             line = f"    {line}"
         self.block.store(line, buffer)
-
-    # ------------------------------------------------------------------------------------------ arithmetic
-
-    def convert(self, value: Value, dtype: dtype) -> Value:
-        """As usual, but what a float of two bytes holds exactly isn't rounded to one and made wide again."""
-        if value.name in self.rounded and dtype is float32:
-            return self.rounded[value.name]
-        if value.dtype is bool_ and dtype in HALF:
-            return self.convert(self.convert(value, float32), dtype)
-        if dtype in HALF and value.name in self.nearer:
-            value = self.line(self.nearer[value.name], float32, [value])
-        result = super().convert(value, dtype)
-        if dtype is float32 and (value.dtype in HALF or value.dtype is bool_):
-            self.exact[result.name] = value.dtype
-        elif dtype in HALF and self.exact.get(value.name) in (dtype, bool_):
-            self.rounded[result.name] = value
-        return result
-
-    def apply(self, prim: str, *operands: Value) -> Value:
-        """As usual, but what is faster on a GPU; and it is noted what is exact, or needn't be."""
-        value = self.applied(prim, *operands)
-        is_quick = prim == "div" and self.group.has_reduction and self.is_for_many(operands[1])
-        if self.is_rounded and value.dtype is float32 and prim in NEAR_BEFORE_ROUNDING and not is_quick:
-            names = ", ".join(operand.name for operand in operands)
-            self.nearer[value.name] = f"device_functions.{NEAR_BEFORE_ROUNDING[prim]}({names})"
-        kinds = [self.exact.get(operand.name) for operand in operands]
-        if prim == "mul" and bool_ in kinds and None not in kinds:
-            self.exact[value.name] = next((kind for kind in kinds if kind is not bool_), bool_)  # type: ignore[assignment]
-        return value
-
-    def applied(self, prim: str, *operands: Value) -> Value:
-        """A float32 divided by what is the same for many elements is multiplied by its reciprocal, and mended; not that
-        if all results are rounded to two bytes, nor are exp, tanh and erf exact then."""
-        if self.is_rounded and prim in NEAR and operands[0].dtype is float32:
-            return self.line(f"{NEAR[prim]}({operands[0].name})", float32, operands)
-        if prim != "div" or operands[0].dtype is not float32 or not self.is_for_many(operands[1]):
-            return super().apply(prim, *operands)
-        value, divisor = operands
-        scale = self.line(f"device_functions.scale_of({divisor.name})", float32, [divisor])
-        scaled = self.line(f"{divisor.name} * {scale.name}", float32, [divisor, scale])
-        reciprocal = self.line(f"float32(1.0) / {scaled.name}", float32, [scaled])
-        if self.is_rounded and self.group.has_reduction:  # others have two kernels, which have to agree (`warm_up.py`)
-            text = f"{value.name} * {scale.name} * {reciprocal.name}"
-            return self.line(text, float32, [value, scale, reciprocal])
-        names = ", ".join(part.name for part in (value, scale, scaled, reciprocal))
-        text = f"float32(device_functions.mended_quotient({names}))"
-        return self.line(text, float32, [value, scale, scaled, reciprocal])
-
-    def is_for_many(self, value: Value) -> bool:
-        """Whether a value is computed outside the loop over a thread's elements."""
-        if self.lanes is None:
-            return False
-        loops = [b for b in self.block.around() if not b.variables.isdisjoint(self.lanes.axis.variable.symbols)]
-        return bool(loops) and value.block.depth < loops[0].depth
 
     # ------------------------------------------------------------------------------------------ results
 

@@ -2,6 +2,7 @@
 
     maximum(x, y), minimum(x, y)   NaN if either is NaN       max.NaN.f32
     bfloat16_of_float32(x)         the bits of the nearest    cvt.rn.bf16x2.f32
+    float32_by_bfloat16(x)         the nearest, as a float32  the same
     floor(x), ceil(x), trunc(x), round_half_even(x)           cvt.rmi.f32.f32 and its like
     near_exp(x)        within 2**-22 + |x| * 2**-24 of it     ex2.approx.ftz.f32
     near_reciprocal(x) within 2**-23 of it                    rcp.approx.ftz.f32
@@ -175,29 +176,48 @@ def wide_product(typing: Any, x: Any, y: Any) -> Any:
 wide_product.simulated_as = "single_instructions.wide_product"
 
 
+def by_adding(builder: Any, value: Any) -> Any:
+    """The word whose upper half is the nearest bfloat16, the even one of two: rounding adds what carries into that
+    half; a tie goes to the even one because its last bit is added, too."""
+    constant = lambda number: ir.Constant(WORD, number)
+    bits = builder.bitcast(value, WORD)
+    last = builder.and_(builder.lshr(bits, constant(16)), constant(1))
+    rounded = builder.add(builder.add(bits, last), constant(BEFORE_HALF))
+    quiet = builder.or_(bits, constant(QUIET_NAN << 16))
+    is_nan = builder.fcmp_unordered("uno", value, value)
+    return builder.and_(builder.select(is_nan, quiet, rounded), constant(0xFFFF0000))
+
+
+def upper_half(builder: Any, value: Any) -> Any:
+    """The same by one instruction, where there is one."""
+    # Of two at a time, since the instruction for one takes four times as long; the lower one is 0.
+    text = ir.InlineAsm(ir.FunctionType(WORD, [FLOAT] * 2), "cvt.rn.bf16x2.f32 $0, $1, $2;", "=r,f,f")
+    instruction = lambda: builder.call(text, [value, ir.Constant(FLOAT, 0.0)])
+    return by_either(builder, WORD, instruction, lambda: by_adding(builder, value))
+
+
 @intrinsic  # type: ignore[untyped-decorator, unused-ignore]
 def bfloat16_of_float32(typing: Any, x: Any) -> Any:
-    """The bits of the nearest bfloat16, the even one of two: it is the upper half of a float32, and rounding adds what
-    carries into that half; a tie goes to the even one because its last bit is added, too."""
-
-    def by_adding(builder: Any, value: Any) -> Any:
-        constant = lambda number: ir.Constant(WORD, number)
-        bits = builder.bitcast(value, WORD)
-        last = builder.and_(builder.lshr(bits, constant(16)), constant(1))
-        rounded = builder.add(builder.add(bits, last), constant(BEFORE_HALF))
-        quiet = builder.or_(bits, constant(QUIET_NAN << 16))
-        is_nan = builder.fcmp_unordered("uno", value, value)
-        return builder.trunc(builder.lshr(builder.select(is_nan, quiet, rounded), constant(16)), HALF_WORD)
+    """The bits of the nearest bfloat16."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        (value,) = arguments
-        # Of two at a time, since the instruction for one takes four times as long; the upper one is 0.
-        text = ir.InlineAsm(ir.FunctionType(WORD, [FLOAT] * 2), "cvt.rn.bf16x2.f32 $0, $1, $2;", "=r,f,f")
-        both = lambda: builder.call(text, [ir.Constant(FLOAT, 0.0), value])
-        instruction = lambda: builder.trunc(both(), HALF_WORD)
-        return by_either(builder, HALF_WORD, instruction, lambda: by_adding(builder, value))
+        word = upper_half(builder, arguments[0])
+        return builder.trunc(builder.lshr(word, ir.Constant(WORD, 16)), HALF_WORD)
 
     return types.uint16(types.float32), generate
 
 
 bfloat16_of_float32.simulated_as = "single_instructions.bfloat16_of_float32"
+
+
+@intrinsic  # type: ignore[untyped-decorator, unused-ignore]
+def float32_by_bfloat16(typing: Any, x: Any) -> Any:
+    """The nearest bfloat16, as the float32 whose upper half it is: its bits needn't be shifted down and up again."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(upper_half(builder, arguments[0]), FLOAT)
+
+    return types.float32(types.float32), generate
+
+
+float32_by_bfloat16.simulated_as = "single_instructions.float32_by_bfloat16"
