@@ -32,9 +32,9 @@ def reverse_each_block(block, thread, shared, x, out):
     out[i] = shared[7 - thread]
 
 
-x, out = np.arange(16), np.zeros(16, int)
-launch(reverse_each_block, 2, 8, x, out)
-out
+sixteen, mirrored = np.arange(16), np.zeros(16, int)
+launch(reverse_each_block, 2, 8, sixteen, mirrored)
+mirrored
 
 # %% [markdown]
 # Two blocks of eight threads turned around eight numbers each. `shared` is the memory that the threads of a block have
@@ -44,8 +44,8 @@ out
 
 # %%
 backwards = np.zeros(16, int)
-launch(reverse_each_block, 2, 8, x, backwards, order=lambda running: running[::-1])
-print((backwards == out).all())
+launch(reverse_each_block, 2, 8, sixteen, backwards, order=lambda running: running[::-1])
+print((backwards == mirrored).all())
 
 
 def without_barrier(block, thread, shared, x, out):
@@ -55,8 +55,9 @@ def without_barrier(block, thread, shared, x, out):
     yield
 
 
-launch(without_barrier, 2, 8, x, out)
-print("without the barrier:", out)
+unordered = np.zeros(16, int)
+launch(without_barrier, 2, 8, sixteen, unordered)
+print("without the barrier:", unordered)
 
 # %% [markdown]
 # Where a thread reads what nobody has written yet, our machine gives -1. A real one gives whatever lies there, which
@@ -101,8 +102,9 @@ def racing(x, out):
     out[i] = tile[31 - thread]
 
 
-run = simulate(racing, collect=True)[2, 32](x, out)
-print((out.reshape(2, 32) == x.reshape(2, 32)[:, ::-1]).all())
+raced = np.zeros(64, np.float32)
+run = simulate(racing, collect=True)[2, 32](x, raced)
+print((raced.reshape(2, 32) == x.reshape(2, 32)[:, ::-1]).all())
 print(str(run.faults[0]).splitlines()[0])
 
 # %% [markdown]
@@ -566,17 +568,17 @@ class Launches:
             simulate(kernel)[blocks, threads](*arrays)
 
 
-x, turned, result = (
+given, turned, result = (
     np.arange(32, dtype=np.float32),
     np.zeros(32, np.float32),
     np.zeros(1, np.float32),
 )
 launches = Launches()
-launches(reverse, 1, 32, x, turned)
+launches(reverse, 1, 32, given, turned)
 launches(by_shuffles, 1, 32, turned, result)
 print("noted:", len(launches.noted), "launches, result", result)
 for value in (1, 2):
-    x[:], result[:] = value, 0
+    given[:], result[:] = value, 0
     launches.replay()
     print(f"of {value}s: {result}")
 
@@ -593,13 +595,13 @@ from minitorch_compile.cuda.runtime import using
 from minitorch_compile.cuda_runtime.fake_driver import FakeDriver
 
 with using(FakeDriver()):
-    x, recorded = torch.ones(4, device="cuda"), torch.cuda.CUDAGraph()
-    program = lambda x: (x + 1).square().sum()
-    program(x)  # once, so that its kernels are compiled
+    given, recorded = torch.ones(4, device="cuda"), torch.cuda.CUDAGraph()
+    squares = lambda x: (x + 1).square().sum()
+    squares(given)  # once, so that its kernels are compiled
     with torch.cuda.graph(recorded):
-        y = program(x)
+        y = squares(given)
     for value in (1.0, 2.0):
-        x.fill_(value)
+        given.fill_(value)
         recorded.replay()
         print(y.item())
 
