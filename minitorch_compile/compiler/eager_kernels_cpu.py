@@ -14,7 +14,14 @@ from contextlib import suppress
 
 from minitorch_compile import config, logs
 from minitorch_compile.environment_variables import CACHE_DIR, COMPILE_THREADS, EAGER_KERNELS
-from minitorch_compile.kernel_library import attention, image_short_cuts, pooling_short_cuts, replaced, short_cuts  # noqa: F401
+from minitorch_compile.kernel_library import (  # noqa: F401 (which ops have kernels)
+    attention,
+    batch_norms,
+    image_short_cuts,
+    pooling_short_cuts,
+    replaced,
+    short_cuts,
+)
 from minitorch_compile.own_process import start_module
 from minitorch_compile.users_cache import cache_folder, is_lasting
 

@@ -92,23 +92,23 @@ IMAGES = "samples channels area"
 CHANNELS = {"weight": "channels", "bias": "channels"}
 
 
-@program("batch_norm", IMAGES, "eps", x=IMAGES, **CHANNELS)
-def _(x: Tensor, weight: Tensor, bias: Tensor, eps: float) -> Any:
-    return ops.native_batch_norm(x, weight, bias, eps)
+PIXELS = "pixels channels"  # of images that lie channels last; or samples that are no images
 
 
-@program(
-    "batch_norm_backward",
-    IMAGES,
-    "eps",
-    grad=IMAGES,
-    x=IMAGES,
-    weight="channels",
-    mean="one channels one",
-    variance="one channels one",
-)
-def _(grad: Tensor, x: Tensor, weight: Tensor, mean: Tensor, variance: Tensor, eps: float) -> Any:
-    return gradients(ops.native_batch_norm, (grad, None, None), (None, mean, variance), x, weight, weight, eps)[:3]
+def _batch_norm(name: str, images: str, statistics: str) -> None:
+    @program(name, images, "eps", x=images, **CHANNELS)
+    def _(x: Tensor, weight: Tensor, bias: Tensor, eps: float) -> Any:
+        return ops.native_batch_norm(x, weight, bias, eps)
+
+    two = {"mean": statistics, "variance": statistics}
+
+    @program(f"{name}_backward", images, "eps", grad=images, x=images, weight="channels", **two)
+    def _(grad: Tensor, x: Tensor, weight: Tensor, mean: Tensor, variance: Tensor, eps: float) -> Any:
+        return gradients(ops.native_batch_norm, (grad, None, None), (None, mean, variance), x, weight, weight, eps)[:3]
+
+
+_batch_norm("batch_norm", IMAGES, "one channels one")
+_batch_norm("batch_norm_of_pixels", PIXELS, "one channels")
 
 
 # ------------------------------------------------------------------------------------------------ softmax

@@ -26,6 +26,7 @@ ShortCut = Callable[..., Any]
 
 LEAST = 1 << 12  # elements: fewer are no work, and a small program needs no library
 FLOAT32 = np.dtype(np.float32)
+NUMBERS = (float, int)  # of which a kernel takes the value; what else came, the formula knows
 
 KERNELS: dict[Op, ShortCut] = {}  # for each op, what is tried before its formula
 COMPOSITES: dict[Op, ShortCut] = {}  # the same for the body of an op that is written in others
@@ -70,14 +71,22 @@ def is_dense(*arrays: np.ndarray) -> bool:
     return True
 
 
-def dense(*tensors: Any) -> tuple[np.ndarray, ...] | None:
-    """The arrays of these tensors, the first of them, a gradient, put row by row if it isn't; None if a tensor is of
-    another class, somewhere else, or no such array."""
+def arrays_of(*tensors: Any) -> list[np.ndarray] | None:
+    """The arrays of these tensors; None if one is of another class, or somewhere else."""
     arrays = []
     for tensor in tensors:
         if type(tensor) not in PLAIN or (tensor._array is None and is_elsewhere(tensor)):
             return None
         arrays.append(tensor.array)
+    return arrays
+
+
+def dense(*tensors: Any) -> tuple[np.ndarray, ...] | None:
+    """The arrays of these tensors, the first of them, a gradient, put row by row if it isn't; None if a tensor is of
+    another class, somewhere else, or no such array."""
+    arrays = arrays_of(*tensors)
+    if arrays is None:
+        return None
     arrays[0] = np.ascontiguousarray(arrays[0])
     return tuple(arrays) if is_dense(*arrays) else None
 

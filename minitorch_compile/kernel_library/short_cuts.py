@@ -12,13 +12,21 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.kernel_library.replaced import LEAST, composite, dense, gradient, is_dense, kernel, program
+from minitorch_compile.kernel_library.replaced import (
+    LEAST,
+    NUMBERS,
+    composite,
+    dense,
+    gradient,
+    is_dense,
+    kernel,
+    program,
+)
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.tensor_base import TensorBase, wrap
 
 Array = np.ndarray
 SHORTEST_ROW = 16  # elements: of fewer, NumPy adds up many at a time
-NUMBERS = (float, int)  # of which a kernel takes the value; what else came, the formula knows
 
 # ------------------------------------------------------------------------------------------------ normalisation
 
@@ -78,36 +86,6 @@ def _(input: Any, normalized_shape: Sequence[int], weight: Any = None, eps: floa
         return None
     x, w = arrays
     return wrap(found((x.size // w.size, w.size), (x.shape,), arrays, step)[0])
-
-
-SHORTEST_AREA = 16  # of a channel in one image: fewer elements side by side are no rows
-
-
-@kernel(ops.native_batch_norm)
-def _(input: Array, weight: Array | None, bias: Array | None, eps: float) -> Any:
-    if weight is None or bias is None or not isinstance(eps, NUMBERS) or not is_dense(input, weight, bias):
-        return None
-    sizes, statistics = _as_images(input.shape), tuple(n if d == 1 else 1 for d, n in enumerate(input.shape))
-    found = program("batch_norm") if sizes[2] >= SHORTEST_AREA else None
-    return found and tuple(found(sizes, (input.shape, statistics, statistics), (input, weight, bias), eps))
-
-
-@gradient(ops.native_batch_norm)
-def _(grad: Any, out: Any, x: Any, weight: Any, bias: Any, eps: float) -> Any:
-    if weight is None or bias is None or grad[0] is None or grad[1] is not None or grad[2] is not None:
-        return None
-    if not isinstance(eps, NUMBERS):
-        return None
-    sizes, arrays = _as_images(x.sizes), _dense_if_large(grad[0], x, weight, *out[1:])
-    found = program("batch_norm_backward") if arrays is not None and sizes[2] >= SHORTEST_AREA else None
-    if found is None or arrays is None:
-        return None
-    shapes = (arrays[1].shape, arrays[2].shape, arrays[2].shape)
-    return tuple(map(wrap, found(sizes, shapes, arrays, eps)))
-
-
-def _as_images(sizes: Sequence[int]) -> tuple[int, int, int]:
-    return sizes[0], sizes[1], math.prod(sizes[2:])
 
 
 def _dense_if_large(*tensors: Any) -> tuple[Array, ...] | None:

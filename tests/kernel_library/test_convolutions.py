@@ -57,6 +57,13 @@ CALLS: dict[str, tuple[Any, tuple[tuple[int, ...], ...], int]] = {
     "one dimension": (
         lambda x, w, b: F.conv1d(x, w, b, 2, 3, 2), ((3, 8, 200), (12, 8, 5), (12,)), 3,
     ),
+    "volumes": (
+        lambda x, w, b: F.conv3d(x, w, b, (2, 1, 1), (1, 2, 0), (1, 1, 2), 2),
+        ((2, 6, 7, 8, 9), (4, 3, 3, 2, 3), (4,)), 3,
+    ),
+    "transposed volumes": (
+        lambda x, w, b: F.conv_transpose3d(x, w, b, 2, 1, 1), ((2, 4, 3, 4, 5), (4, 3, 3, 3, 3), (3,)), 3,
+    ),
     "without a batch": (conv2d(), ((5, 40, 41), (6, 5, 3, 3), (6,)), 3),
     "transposed": (
         lambda x, w, b: F.conv_transpose2d(x, w, b, 2, 1, 1), ((2, 16, 13, 12), (16, 6, 3, 3), (6,)), 3,

@@ -40,6 +40,9 @@ CALLS: dict[str, tuple[Any, tuple[tuple[int, ...], ...]]] = {
 MORE_CALLS: dict[str, tuple[Any, tuple[tuple[int, ...], ...]]] = {
     "batch_norm": (lambda x, w, b: batch_norm(x, w, b), ((3, 5, 17, 19), (5,), (5,))),
     "batch_norm of sequences": (lambda x, w, b: batch_norm(x, w, b), ((2, 130, 23), (130,), (130,))),
+    "batch_norm of samples": (lambda x, w, b: batch_norm(x, w, b), ((700, 9), (9,), (9,))),
+    "batch_norm channels last": (lambda x, w, b: batch_norm(turned(x), w, b).cos(), ((6, 17, 9, 9), (9,), (9,))),
+    "batch_norm of one pixel": (lambda x, w, b: batch_norm(x, w, b), ((70, 80, 1, 1), (80,), (80,))),
     "relu": (F.relu, ((71, 71),)),
     "layer_norm of a view": (lambda x, w, b: F.layer_norm(x, (40,), w, b).t().cos(), ((150, 40), (40,), (40,))),
     "group_norm": (lambda x: F.group_norm(x, 2), ((6, 4, 13, 17),)),
@@ -71,6 +74,11 @@ def few() -> Iterator[library.Library]:
 @pytest.fixture(scope="module")
 def all_programs() -> Iterator[library.Library]:
     yield from used_library(PROGRAMS)
+
+
+def turned(x: torch.Tensor) -> torch.Tensor:
+    """Images from how they lie channels last."""
+    return x.permute(0, 3, 1, 2)
 
 
 def arrays_of(sizes: tuple[tuple[int, ...], ...], special: bool = False) -> list[np.ndarray]:
