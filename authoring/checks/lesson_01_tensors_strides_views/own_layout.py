@@ -45,9 +45,9 @@ def cells(layout: Any) -> Cells:
     return found
 
 
-def viewed(mini: Any, start: Start, method: str, *args: Any) -> tuple[str, Any, Any]:
+def viewed(layout_of: Any, start: Start, method: str, *args: Any) -> tuple[str, Any, Any]:
     """The call as text, the layout that the method was called on, and what came."""
-    layout = mini.tensor.Layout(*start)
+    layout = layout_of(*start)
     said = f"Layout{start!r}.{method}({', '.join(map(repr, args))})"
     return said, layout, outcome(getattr(layout, method), args)
 
@@ -79,9 +79,10 @@ def _(mini: Any) -> None:
 
 @OWN_LAYOUT.case("permute: sizes and strides move together", points=1, section=SECTION)
 def _(mini: Any) -> None:
+    layout_of = mini.tensor.Layout
     for start in STARTS:
         for dims in itertools.permutations(range(len(start[0]))):
-            said, layout, got = viewed(mini, start, "permute", dims)
+            said, layout, got = viewed(layout_of, start, "permute", dims)
             s, n, at = start
             back = [dims.index(d) for d in range(len(dims))]
             ideas: Ideas = [
@@ -109,10 +110,11 @@ def refused(mini: Any, calls: list[tuple[Any, ...]], why: str) -> None:
 
 @OWN_LAYOUT.case("narrow: part of a dimension", points=2, section=SECTION)
 def _(mini: Any) -> None:
+    layout_of = mini.tensor.Layout
     for start in STARTS:
         for dim, size in enumerate(start[0]):
             for low, high, step in itertools.product(range(size + 1), range(size + 1), (1, 2, 3)):
-                said, layout, got = viewed(mini, start, "narrow", dim, low, high, step)
+                said, layout, got = viewed(layout_of, start, "narrow", dim, low, high, step)
                 wanted = cells(layout)[(slice(None),) * dim + (slice(low, high, step),)]
                 ideas = narrow_ideas(start, dim, low, high, step)
                 judge(said, got, wanted, ideas, "It reads what x[start:stop:step] reads in that dimension.")
@@ -143,11 +145,12 @@ def narrow_ideas(start: Start, dim: int, low: int, high: int, step: int) -> Idea
 
 @OWN_LAYOUT.case("expand: stretched dimensions have stride 0", points=2, section=SECTION)
 def _(mini: Any) -> None:
+    layout_of = mini.tensor.Layout
     for start in STARTS:
         sizes, strides, offset = start
         wider = tuple(4 if n == 1 else n for n in sizes)
         for target in (sizes, wider, (2, *wider), (3, 2, *sizes)):
-            said, layout, got = viewed(mini, start, "expand", target)
+            said, layout, got = viewed(layout_of, start, "expand", target)
             new = len(target) - len(sizes)
             zeros = tuple(0 if n == 1 and goal != 1 else s for n, s, goal in zip(sizes, strides, target[new:]))
             ideas: Ideas = [

@@ -43,8 +43,9 @@ def judge(got: Any, what: str, values: list[int], why: str) -> None:
 
 @OWN_FORMULAS.case("products", points=1, section=SECTION)
 def _(mini: Any) -> None:
+    product = mini.sizes.product
     for a, b, c, d in itertools.product(NUMBERS, repeat=4):
-        got, what = mini.sizes.product(a, b, c, d), f"product: {shown(a, b)} * {shown(c, d)}"
+        got, what = product(a, b, c, d), f"product: {shown(a, b)} * {shown(c, d)}"
         values = [(a * s0 + b) * (c * s0 + d) for s0 in BATCHES]
         judge(got, what, values, "Where both have a factor, there is s0 * s0: None.")
         if got is None and not (a and c):
@@ -53,21 +54,22 @@ def _(mini: Any) -> None:
 
 @OWN_FORMULAS.case("quotients and remainders", points=2, section=SECTION)
 def _(mini: Any) -> None:
+    quotient, remainder = mini.sizes.quotient, mini.sizes.remainder
     for a, b, c, d in itertools.product(NUMBERS, repeat=4):
         values = [(a * s0 + b, c * s0 + d) for s0 in BATCHES]
         if any(divisor == 0 for _, divisor in values):
             continue
         why = "It must be right for each s0 from 2 on, rounded down; where no formula is, None."
         what = f"{shown(a, b)} by {shown(c, d)}"
-        judge(mini.sizes.quotient(a, b, c, d), f"quotient: {what}", [x // y for x, y in values], why)
-        judge(mini.sizes.remainder(a, b, c, d), f"remainder: {what}", [x % y for x, y in values], why)
+        judge(quotient(a, b, c, d), f"quotient: {what}", [x // y for x, y in values], why)
+        judge(remainder(a, b, c, d), f"remainder: {what}", [x % y for x, y in values], why)
     for case, expected in {(64, 9, 0, 8): (8, 1), (64, 0, 1, 0): (0, 64), (0, 1, 1, 0): (0, 0)}.items():
-        got = mini.sizes.quotient(*case)
+        got = quotient(*case)
         if got != expected:
             what = f"quotient: {shown(*case[:2])} by {shown(*case[2:])}: expected {expected}, got {got}"
             raise WrongAnswer(what, "This one is known for all batches.")
     for case, expected in {(64, 9, 0, 8): (0, 1), (64, 0, 1, 0): (0, 0), (0, 1, 1, 0): (0, 1)}.items():
-        got = mini.sizes.remainder(*case)
+        got = remainder(*case)
         if got != expected:
             what = f"remainder: {shown(*case[:2])} by {shown(*case[2:])}: expected {expected}, got {got}"
             raise WrongAnswer(what, "Where the quotient is known, what is left is known, too.")

@@ -18,13 +18,13 @@ def doubles(mini: Any, values: Any) -> Any:
 def by_nudging(op: Any, args: tuple[Any, ...], at: int, g: np.ndarray, step: float = 1e-5) -> np.ndarray:
     """The slope of (g * op(*args)).sum() along each element of one argument, of a tensor in float64."""
     here = args[at].numpy().copy()
-    slopes = np.zeros_like(here)
+    slopes, run = np.zeros_like(here), op.run
     for index in np.ndindex(*here.shape):
         ends = []
         for move in (step, -step):
             array = here.copy()
             array[index] += move
-            ends.append((g * op.run(*args[:at], with_numbers(args[at], array), *args[at + 1 :]).numpy()).sum())
+            ends.append((g * run(*args[:at], with_numbers(args[at], array), *args[at + 1 :]).numpy()).sum())
         slopes[index] = (ends[0] - ends[1]) / (2 * step)
     return slopes
 

@@ -22,8 +22,9 @@ def everywhere() -> list[dict[str, int]]:
 
 def same_values(formula: Any, meaning: Callable[..., int], said: str, why: str) -> None:
     """For all i, j and k the formula's text is worth what is meant, and lies in the formula's bounds."""
+    text = compile(str(formula).strip(), "<string>", "eval")
     for at in everywhere():
-        got, expected = eval(str(formula), {}, at), meaning(**at)
+        got, expected = eval(text, {}, at), meaning(**at)
         if got != expected:
             where = ", ".join(f"{name} = {n}" for name, n in at.items())
             raise WrongAnswer(f"{said} became {formula}: at {where} expected {expected}, got {got}", why)

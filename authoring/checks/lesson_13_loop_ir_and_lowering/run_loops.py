@@ -52,19 +52,20 @@ class Numbers:
 
 def at(mini: Any, memory: dict[Any, Any], body: Callable[..., Any], index: tuple[int, ...]) -> Any:
     """The element that a body gives for an index of numbers."""
-    return body(Numbers(mini, memory), tuple(mini.index.Index.of(i) for i in index))
+    of = mini.index.Index.of
+    return body(Numbers(mini, memory), tuple(of(i) for i in index))
 
 
 def run_loop(mini: Any, memory: dict[Any, Any], loop: Any) -> None:
     """All elements of a loop, row by row."""
-    out = []
+    out, body, reduction = [], loop.body, loop.reduction
     for index in itertools.product(*map(range, loop.sizes)):
-        if loop.reduction is None:
-            out.append(at(mini, memory, loop.body, index))
+        if reduction is None:
+            out.append(at(mini, memory, body, index))
             continue
         inner = itertools.product(*map(range, loop.reduced))
-        parts = [at(mini, memory, loop.body, index + j) for j in inner]
-        out.append(sum(parts) if loop.reduction == "sum" else max(parts))
+        parts = [at(mini, memory, body, index + j) for j in inner]
+        out.append(sum(parts) if reduction == "sum" else max(parts))
     memory[loop.buffer] = np.array(out, loop.buffer.dtype)
 
 

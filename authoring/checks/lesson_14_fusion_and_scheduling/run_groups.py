@@ -24,11 +24,12 @@ def run_group(mini: Any, memory: dict[Any, Any], group: Any) -> None:
         memory[loop.buffer] = np.full(count, NEVER if loop.buffer.dtype.kind in "iu" else np.nan, loop.buffer.dtype)
     for row in itertools.product(*map(range, group.rows)):
         for stage in group.stages:
-            sums: dict[Any, list[Any]] = {loop: [] for loop in stage.loops if loop.reduction}
+            loops = [(loop, loop.body, loop.reduction) for loop in stage.loops]
+            sums: dict[Any, list[Any]] = {loop: [] for loop, _, reduction in loops if reduction}
             for inner in itertools.product(*map(range, stage.inner)):
-                for loop in stage.loops:
-                    value = at(mini, memory, loop.body, (*row, *inner))
-                    if loop.reduction:
+                for loop, body, reduction in loops:
+                    value = at(mini, memory, body, (*row, *inner))
+                    if reduction:
                         sums[loop].append(value)
                     else:
                         memory[loop.buffer][position((*row, *inner), loop.sizes)] = value

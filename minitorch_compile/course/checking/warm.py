@@ -9,6 +9,7 @@ Linux only: elsewhere a fork of a process with native libraries can't be trusted
 from __future__ import annotations
 
 import atexit
+import gc
 import importlib
 import json
 import os
@@ -164,6 +165,7 @@ def main() -> None:
             return
         if not request:
             return
+        gc.freeze()  # what is there stays: a collection in each fork would look at all of it, and so copy its memory
         child = os.fork()
         if child == 0:
             requests.close()

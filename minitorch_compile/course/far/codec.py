@@ -396,10 +396,8 @@ class Codec:
 
     def unused(self) -> list[int]:
         """What nobody here holds any more: both processes forget its number."""
-        found = []
-        for number in [*self.seen, *self.borrowed]:
-            if references(self.objects, number) <= ALONE:
-                found.append(number)
+        objects = self.objects
+        found = [number for number in (*self.seen, *self.borrowed) if sys.getrefcount(objects[number]) <= ALONE]
         for number in found:
             self.forget(number)
         return found
@@ -475,24 +473,18 @@ DECODERS = {
 }
 
 
-def references(table: dict[int, Any], number: int) -> int:
-    value = table[number]
-    return sys.getrefcount(value)
-
-
-ALONE = references({1: object()}, 1)  # what is counted where only the table holds it
+ALONE = sys.getrefcount({1: object()}[1])  # what is counted where only the table holds it
 
 
 def _shallow(value: Any) -> list[Any]:
-    """What tells whether a container still has the same things in it, in the same order."""
+    """What tells whether a container still has the same things in it, in the same order.
+
+    Asked of all that is mirrored, for each message: a text stands for itself, a number for a tuple, and all else is
+    known by its address, which no number is mistaken for.
+    """
     value = value if type(value) in MUTABLE else vars(value)
-    if isinstance(value, dict):
-        return [(_token(key), _token(each)) for key, each in value.items()]
-    return [_token(each) for each in value]
-
-
-def _token(value: Any) -> Any:
-    return (type(value).__name__, value) if type(value) in ATOMS else id(value)
+    parts = (*value, *value.values()) if isinstance(value, dict) else value
+    return [each if type(each) is str else (each,) if type(each) is int else id(each) for each in parts]
 
 
 def within(buffer: np.ndarray | None, sizes: list[int], strides: list[int], offset: int) -> bool:

@@ -18,6 +18,7 @@ from .codec import Codec, Refused
 from .far import Far
 
 MOST_BYTES = 2**26  # of a message
+written = json.JSONEncoder(separators=(",", ":")).encode
 NESTED = "what your code gave is nested too deeply, or holds itself in a way that has no end"
 Tell = Callable[[BaseException], dict[str, str]]
 
@@ -72,13 +73,13 @@ class Link:
         before = self.codec.state()
         try:
             message = more | {kind: encode(value), "changes": self.codec.changes()}
-            line = json.dumps(message, separators=(",", ":")).encode()
+            line = written(message).encode()
             if len(line) > MOST_BYTES - 2**20:
                 raise MemoryError(f"a message of {len(line):,} bytes")
         except BaseException:
             self.codec.restore(before)
             raise
-        return b'%s,"unused":%s}\n' % (line[:-1], json.dumps(self.codec.unused()).encode())
+        return b'%s,"unused":%s}\n' % (line[:-1], written(self.codec.unused()).encode())
 
     def _encoded_all(self, values: Iterable[Any]) -> list[Any]:
         """The parts of a question; its own words, such as an attribute's name, need no identity."""
@@ -99,7 +100,7 @@ class Link:
         if not line:
             raise Broken("it has ended")
         try:
-            message = json.loads(line)
+            message = json.loads(line.decode())
             if type(message) is not dict or not line.endswith(b"\n"):
                 raise Refused("no message")
             # New objects are made while the message is read; then those that have changed get their contents.
