@@ -64,7 +64,13 @@ def test_sizes_and_layout_choose_a_strategy():
     assert rows(matrix(64, 65536)) == ["a block goes along each row of 65536, 4 x 4 elements a thread at a time"]
     assert reasons(ops.sum, matrix(600, 3000), (0,)) == [
         "4 neighbouring columns of i1 a thread",
-        "a block goes down 32 columns of i0, whose lines its threads share out",
+        "a block goes down a strip of i0, 4 columns a thread",
+    ]
+    assert reasons(ops.sum, matrix(6000, 64), (0,)) == [
+        f"a block goes down a strip of {axis}, 4 columns a thread" for axis in ("i1", "i0")
+    ]
+    assert reasons(ops.sum, matrix(6000, 63), (0,)) == [
+        f"a block goes down 32 columns of {axis}, whose lines its threads share out" for axis in ("i1", "i0")
     ]
     assert reasons(ops.sum, matrix(3, 40000), (0,)) == ["4 neighbouring columns of i0 a thread"]
     assert reasons(ops.contiguous_copy, matrix(70, 100).t()) == ["squares of i0 by i1 in shared memory, 64 wide"]
@@ -111,7 +117,7 @@ def test_columns_are_one_thread_s_or_a_block_s(
 
 
 @pytest.mark.parametrize("sizes", [(200, 5), (192, 300)])
-def test_lines_are_shared_out_in_turns_or_in_pieces(sizes: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lines_are_shared_out_in_pieces(sizes: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(split_for_device, "MANY", 0)
     x = torch.randn(*sizes)
     assert len(reasons(ops.sum, empty_fake(sizes), (0,))) == 2

@@ -37,6 +37,7 @@ from minitorch_compile.inductor.device_calls.one_op_graph import DTYPES, NoKerne
 from minitorch_compile.inductor.device_calls.product_choice import EpilogueTimer, device_schedule
 from minitorch_compile.inductor.device_calls.recorded_graph import RecordedGraph
 from minitorch_compile.inductor.device_calls.split_for_device import split_for_device
+from minitorch_compile.inductor.device_calls.steps_together import with_steps_together
 from minitorch_compile.inductor.ir.loops import LoopGraph
 from minitorch_compile.inductor.lowering import lower
 from minitorch_compile.inductor.schedule.schedule import Schedule
@@ -95,7 +96,7 @@ class DeviceGraphs(Target):
         timer = EpilogueTimer(kernels.runtime, self.index, options, make)
         split = split_for_device(merging(kernels.libraries, options.max_autotune)(loops))
         scheduled = device_schedule(split, options, kernels.libraries, timer)
-        scheduled = with_columns_beside_rows(scheduled, kernels.launcher.threads)
+        scheduled = with_steps_together(with_columns_beside_rows(scheduled, kernels.launcher.threads))
         return GraphCall(DeviceCall(scheduled, resources, kernels.kernel, kernels.runtime, self.index), self.where)
 
     def recorded(self, call: GraphCall, graph: GraphModule) -> Callable[..., tuple[Any, ...]]:

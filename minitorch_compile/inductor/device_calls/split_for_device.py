@@ -29,15 +29,18 @@ from minitorch_compile.inductor.device_calls.moments_together import with_moment
 from minitorch_compile.inductor.ir.buffer import Buffer, Position
 from minitorch_compile.inductor.ir.dependencies import accesses_of
 from minitorch_compile.inductor.ir.handler import Handler
-from minitorch_compile.inductor.ir.index import unflatten
+from minitorch_compile.inductor.ir.index import symbol, unflatten
 from minitorch_compile.inductor.ir.loops import Loop, LoopGraph, Operation
+from minitorch_compile.inductor.ir.substituting import Substituting
 from minitorch_compile.inductor.schedule.split_reductions import DTYPES, KINDS, MANY, in_two_steps, with_rows
 from minitorch_compile.tensor.memory.strides import numel
 
 ENOUGH_ROWS, ENOUGH_COLUMNS = 1 << 9, 1 << 17  # for which a reduction stays in one step
 ROWS, THREADS = 1 << 12, 1 << 17  # what the first of two steps leaves, about; of columns, so many threads have them
+FEW_COLUMNS = 1 << 9  # that blocks go down in strips (`strips.py`), of which one step leaves few enough:
+MOST_STRIPS, IN_STRIPS = 1 << 9, 1 << 16  # pieces, and results in all of them
 BESIDE = 1 << 9  # pieces where rows are gone along, too: a block each (`columns_beside_rows.py`)
-SHORT_LINE = 1 << 8  # elements: neighbours take turns at shorter ones, so that what they read at a time lies together
+SHORT_LINE = 1 << 8  # elements of a row: what goes down the columns of shorter ones isn't put beside what goes along
 LONG_ROW = 1 << 17  # elements; a shorter one stays whole, as what is fused with it then does
 SHORTEST_ROW, SHORTEST_COLUMN = 1 << 12, 1 << 4  # elements of each piece
 WIDEST = 16  # bytes of an access
@@ -67,7 +70,12 @@ def split(operation: Operation, along: Set[Buffer] = frozenset()) -> list[Operat
     if points < MANY or left >= (ENOUGH_COLUMNS if down else ENOUGH_ROWS) or (not down and points < left * LONG_ROW):
         return [operation]
     is_beside = down and left >= SHORT_LINE and any(a.buffer in along for a in accesses_of(operation).reads)
-    pieces = BESIDE if is_beside else (THREADS * columns_of_thread(operation) if down else ROWS) // left
+    if is_beside:
+        pieces = BESIDE
+    elif down and left <= FEW_COLUMNS:
+        pieces = min(MOST_STRIPS, IN_STRIPS // left)
+    else:
+        pieces = (THREADS * columns_of_thread(operation) if down else ROWS) // left
     pieces = min(pieces, points // left // (SHORTEST_COLUMN if down else SHORTEST_ROW))
     dim = max(operation.reduced, key=lambda d: operation.sizes[d])
     if pieces < 2:
@@ -79,10 +87,12 @@ def with_lines(loop: Loop) -> Loop:
     """The same loop, all that it reduces as one dimension, if that goes evenly through memory; else the loop."""
     sizes = tuple(loop.sizes[d] for d in loop.reduced)
     kept = [d for d in range(len(loop.sizes)) if d not in loop.reduced]
+    line = symbol("line", numel(sizes))
 
     def body(ops: Handler, at: Position) -> object:
-        parts = dict(zip(loop.reduced, unflatten(at[0], sizes))) | dict(zip(kept, at[1:]))
-        return loop.inner_fn(ops, [parts[d] for d in range(len(loop.sizes))])
+        parts = dict(zip(loop.reduced, unflatten(line, sizes))) | dict(zip(kept, at[1:]))
+        # Of pieces of lines, each address would be a sum of quotients and remainders, if it weren't known before.
+        return loop.inner_fn(Substituting(ops, {line: at[0]}), [parts[d] for d in range(len(loop.sizes))])
 
     lines = Loop(loop.buffer, (numel(sizes), *(loop.sizes[d] for d in kept)), body, (0,), loop.kind, loop.origin)
     is_even = all(access.address.is_affine for access in accesses_of(lines).reads)
@@ -97,8 +107,7 @@ def columns_of_thread(loop: Loop) -> int:
 def in_steps(loop: Loop, dim: int, pieces: int, down: bool) -> list[Operation]:
     """The loop in two steps, of which the first leaves about so many pieces along a dimension; if these are many, the
     second in two steps again."""
-    short = down and numel(loop.buffer.sizes) < SHORT_LINE
-    cut = with_rows(loop, dim, min(pieces, loop.sizes[dim]), 2, in_turns=short)
+    cut = with_rows(loop, dim, min(pieces, loop.sizes[dim]), 2)
     if cut is None:
         return [loop]
     first, second = in_two_steps(cut, dim)

@@ -53,11 +53,8 @@ def split(loop: Loop) -> list[Loop]:
     return in_two_steps(loop, dim)
 
 
-def with_rows(
-    loop: Loop, dim: int, most: int = MOST_ROWS, fewest: int = FEWEST_ROWS, in_turns: bool = False
-) -> Loop | None:
-    """The same loop, one of its dimensions cut into rows of equal length; None if no number of rows divides it.
-    `in_turns`: of three rows, the first has places 0, 3, 6 and so on."""
+def with_rows(loop: Loop, dim: int, most: int = MOST_ROWS, fewest: int = FEWEST_ROWS) -> Loop | None:
+    """The same loop, one of its dimensions cut into rows of equal length; None if no number of rows divides it."""
     size = loop.sizes[dim]
     rows = next((n for n in range(most, fewest - 1, -1) if size % n == 0), None)
     if rows is None:
@@ -65,7 +62,7 @@ def with_rows(
     length = size // rows
 
     def body(ops: Handler, at: Position) -> object:
-        place = at[dim] + at[dim + 1] * rows if in_turns else at[dim] * length + at[dim + 1]
+        place = at[dim] * length + at[dim + 1]
         return loop.inner_fn(ops, (*at[:dim], place, *at[dim + 2 :]))
 
     reduced = tuple(sorted({d if d <= dim else d + 1 for d in loop.reduced} | {dim + 1}))

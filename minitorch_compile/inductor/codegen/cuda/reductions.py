@@ -101,6 +101,20 @@ def column_reduction(combine: Callable[..., Any]) -> Any:
     return reduce
 
 
+def strip_reduction(combine: Callable[..., Any]) -> Any:
+    """A device function (shared, place, side) that combines what lies at a place and every `side` elements behind it,
+    one for each line of a block's threads. The thread that calls it goes through them alone."""
+
+    @cuda.jit(device=True)
+    def reduce(shared, place, side):
+        result = shared[place]
+        for line in range(1, cuda.blockDim.x // side):
+            result = combine(result, shared[place + line * side])
+        return result
+
+    return reduce
+
+
 def reduction_by_warps(combine: Callable[..., Any], of_warp: Any) -> Any:
     """The same for what a warp's threads can pass to each other, in a block of so many warps: a power of two. What
     these found, each warp combines for itself."""
@@ -148,6 +162,8 @@ block_sum, block_prod = block_reduction(add), block_reduction(multiply)
 block_amax, block_amin = block_reduction(maximum), block_reduction(minimum)
 column_sum, column_prod = column_reduction(add), column_reduction(multiply)
 column_amax, column_amin = column_reduction(maximum), column_reduction(minimum)
+strip_sum, strip_prod = strip_reduction(add), strip_reduction(multiply)
+strip_amax, strip_amin = strip_reduction(maximum), strip_reduction(minimum)
 warp_sum, warp_prod = warp_reduction(add), warp_reduction(multiply)
 warp_amax, warp_amin = warp_reduction(maximum), warp_reduction(minimum)
 part_sum, part_prod = reduction_of_part(add), reduction_of_part(multiply)

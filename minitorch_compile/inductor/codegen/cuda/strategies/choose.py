@@ -12,6 +12,7 @@ from minitorch_compile.inductor.codegen.cuda.strategies.points import Points
 from minitorch_compile.inductor.codegen.cuda.strategies.rows_and_columns import RowsBesideColumns
 from minitorch_compile.inductor.codegen.cuda.strategies.shared_columns import SharedColumns
 from minitorch_compile.inductor.codegen.cuda.strategies.squares import Squares
+from minitorch_compile.inductor.codegen.cuda.strategies.strips import Strips
 from minitorch_compile.inductor.codegen.cuda.strategies.walk import Walk
 from minitorch_compile.inductor.codegen.shared.kernel_source import BlockShape
 from minitorch_compile.inductor.ir.buffer import Buffer
@@ -23,7 +24,7 @@ from minitorch_compile.inductor.schedule.strategy import LoopOrder
 if TYPE_CHECKING:
     from minitorch_compile.inductor.codegen.cuda.kernels import CudaKernelWriter
 
-MANY_COLUMNS = 1 << 15  # that keep a GPU's threads busy
+MANY_COLUMNS, LONG_COLUMN = 1 << 15, 1 << 5  # that keep a GPU's threads busy; elements to share out
 SHORTEST_SHARED = 16  # fewer elements of a row are one thread's work: most of a block would have none
 
 
@@ -57,7 +58,7 @@ def choose_strategy(
     if group.has_scan:
         return Walk(order, False, "running results: each thread goes along a row")
     if order.columns is not None:
-        return columns_strategy(group, order, internal, later)
+        return columns_strategy(group, order, internal, later, threads)
     if order.rows and count(order.reduced) < SHORTEST_SHARED:
         return Walk(order, False, f"rows of {count(order.reduced)}: each is one thread's")
     held = HeldRows.of(group, order, internal, later, threads)
@@ -66,12 +67,16 @@ def choose_strategy(
     )
 
 
-def columns_strategy(group: Group, order: LoopOrder, internal: Iterable[Buffer], later: Set[Buffer]) -> Strategy:
-    """Few columns leave threads without one, which share out their lines."""
+def columns_strategy(
+    group: Group, order: LoopOrder, internal: Iterable[Buffer], later: Set[Buffer], threads: int
+) -> Strategy:
+    """Few columns leave threads without one, which share out their lines; and long ones are better shared out."""
     assert order.columns is not None
-    many = count((*order.rows, order.columns)) >= MANY_COLUMNS
-    strategies = [Columns.of(group, order, internal, later), SharedColumns.of(group, order, later)]
-    for strategy in strategies if many else reversed(strategies):
+    columns = Columns.of(group, order, internal, later)
+    shared = Strips.of(group, order, internal, later, threads) or SharedColumns.of(group, order, later)
+    found, lines = count((*order.rows, order.columns)), count(order.reduced)
+    alone = found >= MANY_COLUMNS and (lines < LONG_COLUMN or found >= 4 * MANY_COLUMNS)
+    for strategy in (columns, shared) if alone else (shared, columns):
         if strategy is not None:
             return strategy
     return Walk(order, False, "each thread goes down a column")

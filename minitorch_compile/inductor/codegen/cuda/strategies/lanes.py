@@ -19,6 +19,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from minitorch_compile.inductor.codegen.shared.accumulators import COMBINING, start
+from minitorch_compile.inductor.codegen.shared.block import Block
 from minitorch_compile.inductor.ir.buffer import Buffer
 from minitorch_compile.inductor.ir.dependencies import Access
 from minitorch_compile.inductor.ir.index import Index, symbol
@@ -78,10 +79,14 @@ def widest_along(group: Group, axis: Axis, internal: Iterable[Buffer] = ()) -> i
 
 class Lanes:
     """`width` neighbouring elements along `axis` from the one at `first` on; those of a row that is held in registers
-    lie at `place`. `aligned`: whether vectors begin where they may, as text; of rows that begin `anywhere`, some do."""
+    lie at `place`. `aligned`: whether vectors begin where they may, as text; of rows that begin `anywhere`, some do.
+    `stays`: what doesn't move in a loop is fetched before it."""
 
-    def __init__(self, axis: Axis, width: int, aligned: str, place: Index = K, anywhere: bool = False) -> None:
+    def __init__(
+        self, axis: Axis, width: int, aligned: str, place: Index = K, anywhere: bool = False, stays: bool = False
+    ) -> None:
         self.axis, self.width, self.aligned, self.place, self.anywhere = axis, width, aligned, place, anywhere
+        self.stays = stays
         self.first = symbol("first", max(axis.size, 1)) if width > 1 else axis.variable
         self.held: dict[tuple[Buffer, Index], str] = {}  # arrays of a row's registers
         self.near: dict[tuple[Buffer, Index], str] = {}  # those of one vector
@@ -123,17 +128,21 @@ class Lanes:
             return None
         if (buffer, address) not in self.near:
             name = self.near[buffer, address] = self.array(writer, buffer, self.width, "near")
-            self.fetch(writer, self.around(writer), name, "0", buffer, address)
+            self.fetch(writer, self.around(writer, address), name, "0", buffer, address)
         return self.near[buffer, address], K
 
-    def around(self, writer: CudaKernelWriter) -> object:
-        """The block around the loop over the vector's elements."""
-        return next(b.parent for b in writer.block.around() if K.symbols & b.variables)
+    def around(self, writer: CudaKernelWriter, address: Index) -> Block:
+        """The block around the loop over the vector's elements, or around the loops in which it stays the same."""
+        block = next(b.parent for b in writer.block.around() if K.symbols & b.variables)
+        assert block is not None
+        while self.stays and block.parent is not None and block.variables.isdisjoint(self.begin(address).symbols):
+            block = block.parent
+        return block
 
     def fetch(
         self,
         writer: CudaKernelWriter,
-        block: object,
+        block: Block,
         name: str,
         place: str,
         buffer: Buffer,
@@ -143,11 +152,11 @@ class Lanes:
         """A line that brings a vector into registers, or with `how` into whole words of them."""
         pointer, start = writer.pointers[buffer], writer.text_of(self.begin(address))
         if self.width == 1:
-            block.add(f"{name}[{place}] = {pointer}[{start}]")  # type: ignore[attr-defined]
+            block.add(f"{name}[{place}] = {pointer}[{start}]")
             return
         self.pointers[pointer] = None
         line = f"vectors.{how}_{self.width}({name}, {place}, {pointer}, {start}, {self.aligned})"
-        block.add(line)  # type: ignore[attr-defined]
+        block.add(line)
 
     def stored(self, writer: CudaKernelWriter, buffer: Buffer, address: Index) -> tuple[str, Index] | None:
         """The array from which a vector will be written, and the element's place there; None if it is none."""

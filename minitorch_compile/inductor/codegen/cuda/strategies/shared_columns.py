@@ -11,7 +11,7 @@ How many columns a block has is a number that it is told, so that one kernel ser
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Callable, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ from minitorch_compile.inductor.codegen.cuda.strategies.walk import declare_shar
 from minitorch_compile.inductor.codegen.shared.kernel_source import BlockShape
 from minitorch_compile.inductor.ir.buffer import Buffer
 from minitorch_compile.inductor.ir.index import symbol
-from minitorch_compile.inductor.ir.iteration import Axis, count
+from minitorch_compile.inductor.ir.iteration import Axes, Axis, count
 from minitorch_compile.inductor.schedule.group import Group, Member
 from minitorch_compile.inductor.schedule.strategy import LoopOrder
 
@@ -52,7 +52,7 @@ class SharedColumns:
 
     def write(self, writer: CudaKernelWriter) -> int:
         order, column, size = self.order, self.axis.variable, self.axis.size
-        side = side_of(size, count(order.rows))
+        side = side_of(size, count(order.rows), MOST_SIDE, LEAST_SIDE)
         strips = Axis(symbol("strip", -(-size // side)), -(-size // side), False)
         writer.leader = "inside and line == 0"
         writer.root.add(f"side = {writer.number_text(side, 'side')}")
@@ -66,40 +66,55 @@ class SharedColumns:
         inner = [member for member in writer.group.members if member.inner]
         for member in inner:
             writer.begin(member)
-        self.go_down(writer, inner)
+        go_down(writer, order.reduced)
+        writer.run(inner)
+        leave_lines(writer)
         for member in inner:
             writer.finish(member, combined_by_columns(member))
         writer.run([member for member in writer.group.members if not member.inner])
         return count((*order.rows, strips))
 
-    def go_down(self, writer: CudaKernelWriter, members: list[Member]) -> None:
-        """The lines of a thread, several at a time: one that waits for memory after each would mostly wait. Beyond the
-        last it reads another once more, and leaves it."""
-        reduced = self.order.reduced
-        lines = writer.number_text(count(reduced), reduced)
-        writer.root.add("step = THREADS // side")
-        writer.enter(f"for start in range(line, {lines} if inside else 0, {AT_ONCE} * step):")
-        writer.enter(f"for k in range({AT_ONCE}):", frozenset().union(*(axis.variable.symbols for axis in reduced)))
-        place = str(reduced[0].variable) if len(reduced) == 1 else "place"
-        writer.block.add(f"{place} = start + k * step")
-        writer.block.add(f"is_line = {place} < {lines}")
-        writer.block.add(f"{place} = {place} if is_line else start")
-        writer.find(reduced, place)
-        writer.within = "is_line"
-        writer.run(members)
-        writer.within = ""
+
+def go_down(writer: CudaKernelWriter, axes: Axes, fetch: Callable[[], None] | None = None) -> None:
+    """Opens the loops over the lines of a thread, several at a time: one that waits for memory after each would mostly
+    wait. `fetch` brings what it needs of a line. `leave_lines` closes the loops."""
+    lines = writer.number_text(count(axes), axes)
+    writer.root.add("step = THREADS // side")
+    writer.enter(f"for start in range(line, {lines} if inside else 0, {AT_ONCE} * step):")
+    if fetch is not None:
+        enter_lines(writer, axes, lines)
+        fetch()
         writer.leave()
-        writer.leave()
+    enter_lines(writer, axes, lines)
+    writer.within = "is_line"
 
 
-def side_of(size: int, rows: int) -> int:
-    """How many of so many columns a block has: fewer, so long as there are too few blocks for a GPU.
+def enter_lines(writer: CudaKernelWriter, axes: Axes, lines: str) -> None:
+    """The loop over what is taken at a time. Beyond its last line, a thread reads another once more."""
+    symbols = frozenset().union(*(axis.variable.symbols for axis in axes))
+    writer.enter(f"for ahead in range({AT_ONCE}):", symbols)
+    place = str(axes[0].variable) if len(axes) == 1 else "place"
+    writer.block.add(f"{place} = start + ahead * step")
+    writer.block.add(f"is_line = {place} < {lines}")
+    writer.block.add(f"{place} = {place} if is_line else start")
+    writer.find(axes, place)
 
-    >>> side_of(64, 256), side_of(64, 1), side_of(3, 1)
+
+def leave_lines(writer: CudaKernelWriter) -> None:
+    """The end of these loops."""
+    writer.within = ""
+    writer.leave()
+    writer.leave()
+
+
+def side_of(size: int, rows: int, most: int, least: int) -> int:
+    """How many of so many columns a block has, a power of two: fewer, so long as there are too few blocks for a GPU.
+
+    >>> side_of(64, 256, 32, 8), side_of(64, 1, 32, 8), side_of(3, 1, 32, 8)
     (32, 8, 4)
     """
-    side = 1 << (min(max(size, 1), MOST_SIDE) - 1).bit_length()
-    while side > LEAST_SIDE and rows * -(-size // side) < ENOUGH_BLOCKS:
+    side = 1 << (min(max(size, 1), most) - 1).bit_length()
+    while side > least and rows * -(-size // side) < ENOUGH_BLOCKS:
         side //= 2
     return side
 
