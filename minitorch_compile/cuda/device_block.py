@@ -20,6 +20,8 @@ from minitorch_compile.cuda.pinned_memory import pinned_bytes
 from minitorch_compile.cuda.runtime import Runtime
 from minitorch_compile.cuda_runtime.driver import StreamHandle
 
+SMALL = 1 << 20  # bytes: more are copied by the driver, which takes all of the bandwidth for one copy
+
 
 class DeviceBlock:
     """`address` is where its bytes begin, 0 if there are none. Copies go over the current stream of its device."""
@@ -105,6 +107,18 @@ class DeviceBlock:
         other = DeviceBlock(self.runtime, self.index, nbytes)
         other.take(0, self, 0, self.nbytes)
         return other
+
+    def copies(self, blocks: Sequence[DeviceBlock]) -> list[DeviceBlock]:
+        """A copy of each of several blocks on this device: small ones are copied by few kernels, if there are any."""
+        made = [DeviceBlock(self.runtime, self.index, block.nbytes) for block in blocks]
+        pairs, kernels = [*zip(blocks, made)], self.runtime.kernels
+        together = [pair for pair in pairs if kernels is not None and 0 < pair[0].nbytes <= SMALL]
+        if together:
+            kernels.copy_bytes([(block.address, other.address, block.nbytes) for block, other in together], self.index)
+        for block, other in pairs:
+            if (block, other) not in together:
+                other.take(0, block, 0, block.nbytes)
+        return made
 
     def used_on(self, stream: Any) -> None:
         """Keeps the memory back, when it is freed, until what is in this stream now is done."""

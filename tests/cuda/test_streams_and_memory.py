@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import minitorch_compile as torch
+from minitorch_compile.cuda import device_block
 from minitorch_compile.cuda.runtime import using
 from minitorch_compile.cuda_runtime.fake_driver import FakeDriver
 
@@ -168,3 +169,16 @@ def test_without_a_cache_memory_is_the_drivers_at_once(monkeypatch: pytest.Monke
         assert torch.cuda.memory_reserved() == 512 == total - torch.cuda.mem_get_info()[0] and y.data_ptr() != address
         del y
         assert torch.cuda.mem_get_info() == (total, total) and runtime.allocators[0].snapshot() == []
+
+
+def test_blocks_are_copied_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device_block, "SMALL", 64)
+    sizes = [0, 1, 3, 8, 64, 65, *[4] * 70]
+    tensors = [torch.arange(size, dtype=torch.uint8, device="cuda") for size in sizes]
+    blocks = [x.storage.block for x in tensors]
+    copies = blocks[0].copies(blocks)
+    assert [copy.nbytes for copy in copies] == [block.nbytes for block in blocks]
+    assert not {copy.address for copy in copies if copy.nbytes} & {block.address for block in blocks}
+    for x in tensors:
+        x.zero_()
+    assert [copy.read(0, size).tolist() for copy, size in zip(copies, sizes)] == [[*range(size)] for size in sizes]

@@ -50,8 +50,8 @@ class Before:
     def __init__(self, tensors: Sequence[TensorBase]) -> None:
         self.position = default_generator.position()
         self.tensors = [(x, dict(kept_by(x)), x.storage.version) for x in _with_bases(tensors)]
-        memories = {id(x.storage.memory): x.storage.memory for x in tensors}
-        self.contents = [(memory, _copied(memory), memory.version) for memory in memories.values()]
+        memories = [*{id(x.storage.memory): x.storage.memory for x in tensors}.values()]
+        self.contents = [(memory, content, memory.version) for memory, content in zip(memories, _copied(memories))]
 
     def restore(self) -> None:
         """As if the graph had not run."""
@@ -68,9 +68,17 @@ class Before:
             x.storage.version = version
 
 
-def _copied(memory: Any) -> Any:
-    """What lies in memory: an array, or, of a device's, a block there."""
-    return memory.block.copy(memory.nbytes) if memory.buffer is None else memory.buffer.copy()
+def _copied(memories: Sequence[Any]) -> list[Any]:
+    """What lies in each memory: an array, or, of a device's, a block there. Blocks of one device are copied at once."""
+    contents = {id(memory): memory.buffer.copy() for memory in memories if memory.buffer is not None}
+    devices: dict[Any, list[Any]] = {}
+    for memory in memories:
+        if memory.buffer is None:
+            devices.setdefault(memory.block.device, []).append(memory)
+    for there in devices.values():
+        blocks = [memory.block for memory in there]
+        contents.update(zip(map(id, there), blocks[0].copies(blocks)))
+    return [contents[id(memory)] for memory in memories]
 
 
 def _with_bases(tensors: Sequence[TensorBase]) -> list[TensorBase]:

@@ -21,9 +21,11 @@ def copies(source0, target0, source1, target1, n0, n1):
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from minitorch_compile.inductor.device_calls.launcher import SIZE
+import numpy as np
+
+from minitorch_compile.inductor.device_calls.launcher import SIZE, Kernel, Launch, Launcher
 
 BITS = {1: "int8", 2: "int16", 4: "int32", 8: "int64", 16: "complex128"}  # elements are moved as they are
 EACH = 4  # elements that a thread copies
@@ -47,3 +49,23 @@ def copies_together(copies: Sequence[tuple[int, int]]) -> tuple[str, list[str]]:
     )
     kinds = [BITS[item] for item, _ in copies for _ in range(2)] + [SIZE] * len(copies)
     return f"def copies({', '.join(parameters)}):\n{shares}{''.join(loops)}", kinds
+
+
+def copying_launch(copies: Sequence[tuple[int, int]], launcher: Launcher, compile: Callable[..., Kernel]) -> Launch:
+    """What launches that kernel, given the addresses in pairs."""
+    text, kinds = copies_together(copies)
+    longest = max(length for _, length in copies)
+    parts = max(1, min(-(-longest // (EACH * launcher.threads)), launcher.most_blocks))
+    reaches = [(length, np.dtype(BITS[item])) for item, length in copies for _ in range(2)]
+    return compile(text, "copies", kinds)(parts * len(copies), reaches, [length for _, length in copies])
+
+
+def launches_of_copies(
+    copies: Sequence[tuple[int, int, int]], launcher: Launcher, compile: Callable[..., Kernel]
+) -> Iterator[tuple[Launch, list[int]]]:
+    """Launches that copy bytes, and the addresses that each is given. A copy is a source, a target and a number."""
+    for first in range(0, len(copies), MOST):
+        part = copies[first : first + MOST]
+        item = 4 if all(number % 4 == 0 for copy in part for number in copy) else 1
+        launch = copying_launch([(item, nbytes // item) for *_, nbytes in part], launcher, compile)
+        yield launch, [address for source, target, _ in part for address in (source, target)]

@@ -18,7 +18,7 @@ from minitorch_compile.cuda.runtime import Runtime
 from minitorch_compile.cuda_runtime.driver import StreamHandle
 from minitorch_compile.cuda_runtime.sanitizer import Sanitizer
 from minitorch_compile.inductor.device_calls.call_memory import Places, places_of, planned
-from minitorch_compile.inductor.device_calls.copies_together import BITS, EACH, MOST, copies_together
+from minitorch_compile.inductor.device_calls.copies_together import MOST, copying_launch
 from minitorch_compile.inductor.device_calls.extern_launches import Resources, launch_of
 from minitorch_compile.inductor.device_calls.host_status import STATUS_BYTES, HostStatus, raise_reported
 from minitorch_compile.inductor.device_calls.launcher import (
@@ -305,15 +305,11 @@ class Checked:
 
 def _copies(places: Places, resources: Resources) -> list[Launch]:
     """What copies results to where they belong."""
-    copied, launches, launcher = [*places.copied.items()], [], resources.launcher
+    copied, launches = [*places.copied.items()], []
     for first in range(0, len(copied), MOST):
         pairs = copied[first : first + MOST]
         items = [(result.dtype.itemsize, result.length) for result, _ in pairs]
-        text, kinds = copies_together(items)
-        longest = max(length for _, length in items)
-        parts = max(1, min(-(-longest // (EACH * launcher.threads)), launcher.most_blocks))
-        reaches = [(length, np.dtype(BITS[item])) for item, length in items for _ in range(2)]
-        kernel = resources.compile(text, "copies", kinds)(parts * len(pairs), reaches, [length for _, length in items])
+        kernel = copying_launch(items, resources.launcher, resources.compile)
         used = [places.of[buffer] for pair in pairs for buffer in pair]
         read, written = ([(places.of[pair[end]], pair[end].nbytes) for pair in pairs] for end in (0, 1))
         launches.append(Launch(kernel, used, False, "copies", read, written))

@@ -28,6 +28,7 @@ from minitorch_compile.inductor.codegen.shared.kernel_source import BlockShape
 from minitorch_compile.inductor.device_calls import quantiles, random_draws  # noqa: F401  (declares its ops)
 from minitorch_compile.inductor.device_calls.any_length import AnyLength, Sample, are_dense
 from minitorch_compile.inductor.device_calls.attention_rules import decompositions_of, is_fused
+from minitorch_compile.inductor.device_calls.copies_together import launches_of_copies
 from minitorch_compile.inductor.device_calls.data_sized import data_sized, run_in_parts
 from minitorch_compile.inductor.device_calls.device_call import DeviceCall, kinds_of
 from minitorch_compile.inductor.device_calls.extern_launches import Resources
@@ -242,6 +243,15 @@ class DeviceKernels:
             addresses = [x.storage.block.address + x.offset * x.dtype.itemsize for x in (source, target)]
             self.copies[key](addresses, self.runtime, self.runtime.index_of(target.device))
         return True
+
+    def copy_bytes(self, copies: Sequence[tuple[int, int, int]], index: int) -> None:
+        """Copies bytes on a device, many in a kernel: from where, to where, how many."""
+        stream, sanitizer = self.runtime.current_stream(index), self.runtime.sanitizer
+        if sanitizer is not None:
+            sources, targets = ([(copy[end], copy[2]) for copy in copies] for end in (0, 1))
+            sanitizer.access(stream, "copies", sources, targets)
+        for launch, addresses in launches_of_copies(copies, self.launcher, self.compile):
+            launch(addresses, stream)
 
     def launch(
         self,

@@ -38,7 +38,7 @@ from minitorch_compile.tensor.memory.strides import numel
 ENOUGH_ROWS, ENOUGH_COLUMNS = 1 << 9, 1 << 17  # for which a reduction stays in one step
 ROWS, THREADS = 1 << 12, 1 << 17  # what the first of two steps leaves, about; of columns, so many threads have them
 FEW_COLUMNS = 1 << 9  # that blocks go down in strips (`strips.py`), of which one step leaves few enough:
-MOST_STRIPS, IN_STRIPS = 1 << 9, 1 << 16  # pieces, and results in all of them
+MOST_STRIPS, IN_STRIPS = 1 << 8, 1 << 15  # pieces, and results in all of them: a block or two a multiprocessor
 BESIDE = 1 << 9  # pieces where rows are gone along, too: a block each (`columns_beside_rows.py`)
 SHORT_LINE = 1 << 8  # elements of a row: what goes down the columns of shorter ones isn't put beside what goes along
 LONG_ROW = 1 << 17  # elements; a shorter one stays whole, as what is fused with it then does

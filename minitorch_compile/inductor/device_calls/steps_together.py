@@ -1,8 +1,8 @@
 """Small kernels that do the like, and don't wait for each other, as one: the counters of an optimizer, say.
 
 A launch takes a few microseconds, whatever little is done in it. The scheduler joins what shares memory; these share
-none. So once it is done, a step that goes over the same few points as one before it, or down as few columns, moves there,
-if nothing that it reads is made in between.
+none. So once it is done, a step that goes over the same few points as one before it, or down as few columns, moves
+there, if nothing that it reads is made in between.
 
 >>> from minitorch_compile.inductor.ir.buffer import Buffer
 >>> from minitorch_compile.inductor.ir.extern_call import whole
@@ -11,7 +11,8 @@ if nothing that it reads is made in between.
 >>> from minitorch_compile.tensor.numerics.dtype import float32
 >>> old, new = ([Buffer.contiguous(f"{name}{n}", (), float32) for n in range(3)] for name in ("old", "new"))
 >>> def counting(before, after):
-...     return Loop(after, (), lambda ops, at: ops.apply("add", ops.load(before, before.address(at)), ops.constant(1.0, float32)))
+...     one_more = lambda ops, at: ops.apply("add", ops.load(before, before.address(at)), ops.constant(1.0, float32))
+...     return Loop(after, (), one_more)
 >>> graph = LoopGraph(old, [counting(*pair) for pair in zip(old, new)], [whole(x) for x in new])
 >>> len(schedule(graph).steps), len(with_steps_together(schedule(graph)).steps)
 (3, 1)

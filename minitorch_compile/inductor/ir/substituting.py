@@ -39,7 +39,7 @@ class Substituting(Handler):
         self.origin = outer
 
     @property
-    def origin(self) -> Origin | None:  # type: ignore[override]
+    def origin(self) -> Origin | None:
         return self.ops.origin
 
     @origin.setter

@@ -40,7 +40,7 @@ class SharedColumns:
     axis: Axis
     reason: str
     keeps_in_memory = True
-    block = BlockShape(4, each=True)
+    block = BlockShape(2, each=True)
 
     @staticmethod
     def of(group: Group, order: LoopOrder, later: Set[Buffer]) -> SharedColumns | None:

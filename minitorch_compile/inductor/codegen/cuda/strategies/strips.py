@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from minitorch_compile.inductor.codegen.cuda.strategies.lanes import (
-    K,
     MOST,
+    K,
     Lanes,
     begin_each,
     inner_accesses,
@@ -76,7 +76,7 @@ class Strips:
             return None
         width = width_along(group, axis, internal)
         wide = sum(m.loop.buffer.dtype.itemsize for m in group.members if m.loop.is_reduction)
-        if width == 1 or axis.size % width or wide * width * threads > SHARED_BYTES:
+        if width == 1 or axis.size % width or wide * (width * threads + MOST_COLUMNS) > SHARED_BYTES:
             return None
         moving = frozenset().union(*(axis.variable.symbols for axis in order.reduced))
         read = dict.fromkeys(a[:2] for a in inner_accesses(group) if not a.address.symbols.isdisjoint(moving))
@@ -142,10 +142,10 @@ class Strips:
         found = {member: f"shared{number}" for number, member in enumerate(members)}
         for member, name in found.items():
             element = member.loop.buffer.dtype.name
-            writer.root.add(f"{name} = cuda.shared.array({self.width * writer.threads}, {element})")
+            writer.root.add(f"{name} = cuda.shared.array({self.width * writer.threads + MOST_COLUMNS}, {element})")
         writer.enter(f"for k in range({self.width}):", K.symbols)
         for member, name in found.items():
-            writer.block.add(f"{name}[k * THREADS + cuda.threadIdx.x] = {writer.totals[member.loop.buffer]}")
+            writer.block.add(f"{name}[k * (THREADS + side) + cuda.threadIdx.x] = {writer.totals[member.loop.buffer]}")
         writer.leave()
         writer.block.add("cuda.syncthreads()")
         writer.enter(f"for mine in range(cuda.threadIdx.x, {self.width} * side, THREADS):", column.symbols)
@@ -153,7 +153,7 @@ class Strips:
         writer.block.add(f"{column} = {self.width} * (side * {strip} + vector) + lane_of_mine")
         writer.enter(f"if {column} < {writer.number_text(self.axis.size, self.axis)}:")
         for member, name in found.items():
-            place = "lane_of_mine * THREADS + vector"
+            place = "lane_of_mine * (THREADS + side) + vector"  # so neighbours meet different banks
             writer.finish(member, f"reductions.strip_{member.loop.kind}({name}, {place}, side)")
         writer.run([member for member in writer.group.members if not member.inner])
         writer.leave()
