@@ -4,8 +4,8 @@
 - `held_rows.py`: rows in the registers of a warp or a block, as `row_shapes.py` says; `long_rows.py`: longer ones, read
   once a pass.
 - `rows_and_columns.py`: the same, with sums down the columns of these rows in further registers.
-- `columns.py`: a thread goes down several columns; `strips.py`, `shared_columns.py`: a block's threads share out the lines
-  of few, as vectors or one by one; `squares.py`: transposes through shared memory.
+- `columns.py`: a thread goes down several columns; `strips.py`, `shared_columns.py`: of few, a block's threads share
+  out the lines, as vectors or one by one; `squares.py`: transposes through shared memory.
 - `walk.py`: element by element, whatever has none of these shapes.
 - `lanes.py`: the loop over a vector's elements, which they share.
 
