@@ -42,7 +42,6 @@ from minitorch_compile.inductor.codegen.cuda.strategies.row_shapes import (
     MOST_OF_THREAD,
     TIMES,
     WARP,
-    is_half_warp,
     part_of_warp,
     reason_of,
     registers_left,
@@ -115,7 +114,7 @@ class HeldRows:
         lone = times == TIMES[-1] or (0 < part < WARP and only_reduces)
         ahead = tuple(inputs) if lone and order.rows and len(inputs) * steps * width <= MOST_AHEAD else ()
         each = not ahead and not only_reduces if part else not ahead
-        block = BlockShape(times, registers_left(steps * width, width, times), each and not is_half_warp(part, inputs))
+        block = BlockShape(times, registers_left(steps * width, width, times), each)
         reason = reason_of(axis.size, part, times, steps, width, has_ends, bool(ahead))
         return HeldRows(order, width, steps, times, part, has_ends, is_full, ahead, block, reason)
 

@@ -75,11 +75,6 @@ def registers_left(held: int, width: int, times: float) -> int:
     return 0 if times > 1 else 2 if held > 32 else 3 if width == 1 and held > 8 else 0
 
 
-def is_half_warp(part: int, inputs: Iterable[tuple[Buffer, object]]) -> bool:
-    """Whether warps have rows of small elements, so few bytes that a block for each few rows isn't worth its start."""
-    return 0 < part < WARP and max(sizes_of(inputs), default=0) < 4
-
-
 def reason_of(length: int, part: int, times: float, steps: int, width: int, has_ends: bool, has_ahead: bool) -> str:
     whose = "a warp" if part == WARP else f"{part} threads" if part else "a block"
     whose += "" if times == 1 else f" of {times} times the usual threads"
