@@ -19,6 +19,7 @@ from minitorch_compile.kernel_library import (  # noqa: F401 (which ops have ker
     batch_norms,
     image_short_cuts,
     pooling_short_cuts,
+    recurrent,
     replaced,
     short_cuts,
 )

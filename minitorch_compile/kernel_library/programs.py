@@ -170,6 +170,40 @@ _elementwise("sigmoid", ops.sigmoid)
 for _op in (ops.relu, ops.sigmoid, ops.tanh):
     _by_output(_op.name, _op)
 
+# ------------------------------------------------------------------------------------------------ cells
+
+PARTS = {f"{gate}_{part}": "elements" for part in "xh" for gate in "ifgo"}  # by the input, and by the state before
+
+
+@program("lstm_cell", "elements", **PARTS, c="elements")
+def _(*given: Tensor) -> Any:
+    """The gates, the new c, its tanh, the new h."""
+    *parts, c = given
+    i, f, g, o = (x + h for x, h in zip(parts[:4], parts[4:], strict=True))
+    i, f, g, o = ops.sigmoid(i), ops.sigmoid(f), ops.tanh(g), ops.sigmoid(o)
+    c = f * c + i * g
+    squashed = ops.tanh(c)
+    return i, f, g, o, c, squashed, o * squashed
+
+
+KEPT = dict.fromkeys(("i", "f", "g", "o", "squashed", "c"), "elements")
+
+
+@program("lstm_cell_backward", "elements", upper="elements", by_h="elements", by_c="elements", **KEPT)
+def _(upper: Any, by_h: Any, by_c: Any, *kept: Any) -> Any:
+    """The gradients of the gates before they were squashed, and of c. `upper` and `by_h` are what arrives at h."""
+    i, f, g, o, squashed, c = kept
+    by_h = upper + by_h
+    by_c = by_c + gradients(ops.tanh, by_h * o, squashed, c)[0]
+    return (
+        gradients(ops.sigmoid, by_c * g, i, i)[0],
+        gradients(ops.sigmoid, by_c * c, f, f)[0],
+        gradients(ops.tanh, by_c * i, g, g)[0],
+        gradients(ops.sigmoid, by_h * squashed, o, o)[0],
+        by_c * f,
+    )
+
+
 # ------------------------------------------------------------------------------------------------ sums
 
 

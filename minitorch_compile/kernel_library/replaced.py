@@ -20,6 +20,7 @@ from minitorch_compile.tensor.dispatch.argument_devices import is_elsewhere
 from minitorch_compile.tensor.dispatch.dispatch import any_requires_grad, contexts
 from minitorch_compile.tensor.dispatch.overrides import PLAIN
 from minitorch_compile.tensor.dispatch.overrides import state as overrides
+from minitorch_compile.tensor.dispatch.torch_dispatch import dispatching
 from minitorch_compile.tensor.grad_mode import state as grad_state
 
 ShortCut = Callable[..., Any]
@@ -30,6 +31,7 @@ NUMBERS = (float, int)  # of which a kernel takes the value; what else came, the
 
 KERNELS: dict[Op, ShortCut] = {}  # for each op, what is tried before its formula
 COMPOSITES: dict[Op, ShortCut] = {}  # the same for the body of an op that is written in others
+RECORDED_COMPOSITES: dict[Op, ShortCut] = {}  # the same, of what leaves its own nodes where something is recorded
 GRADIENTS: dict[Op, ShortCut] = {}  # the same for its derivative
 
 start_writing: list[Callable[[], None]] = []  # where the compiler says how a library is written in the background
@@ -113,6 +115,16 @@ def composite(op: Op) -> Callable[[ShortCut], ShortCut]:
     return register
 
 
+def recorded_composite(op: Op) -> Callable[[ShortCut], ShortCut]:
+    """As `composite`, for a function that is asked where something is recorded, too, and records that itself."""
+
+    def register(short_cut: ShortCut) -> ShortCut:
+        RECORDED_COMPOSITES[op] = short_cut
+        return short_cut
+
+    return register
+
+
 def gradient(op: Op) -> Callable[[ShortCut], ShortCut]:
     """Registers the function below, which takes what the derivative's formula takes, and answers with what that gives,
     or with None."""
@@ -132,9 +144,9 @@ def install() -> None:
             op.kernel = _with_kernel(replaced, short_cut)
             if getattr(op, "of_tensors", None) is replaced:
                 op.of_tensors = op.kernel  # type: ignore[attr-defined]
-    for op, short_cut in COMPOSITES.items():
+    for op, short_cut in COMPOSITES.items() | RECORDED_COMPOSITES.items():
         if not hasattr(op.kernel, "short_cut"):
-            op.kernel = _with_body(op.kernel, short_cut)
+            op.kernel = _with_body(op.kernel, short_cut, op in RECORDED_COMPOSITES)
     for op, short_cut in GRADIENTS.items():
         derivative = DERIVATIVES[op]
         if not hasattr(derivative.formula, "short_cut"):
@@ -154,10 +166,11 @@ def _with_kernel(formula: Callable[..., Any], short_cut: ShortCut) -> Callable[.
     return run
 
 
-def _with_body(body: Callable[..., Any], short_cut: ShortCut) -> Callable[..., Any]:
+def _with_body(body: Callable[..., Any], short_cut: ShortCut, records: bool) -> Callable[..., Any]:
     @wraps(body)
     def run(*args: Any, **kwargs: Any) -> Any:
-        if not (contexts or overrides.modes or (grad_state.enabled and any_requires_grad(args, kwargs))):
+        recording = not records and grad_state.enabled and any_requires_grad(args, kwargs)
+        if not (contexts or overrides.modes or dispatching or recording):
             found = short_cut(*args, **kwargs)
             if found is not None:
                 return found

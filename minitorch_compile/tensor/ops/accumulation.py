@@ -76,6 +76,11 @@ def add_elements(result: Array, places: tuple[Array, ...], values: Array) -> Non
 
 def add_at(result: Array, indices: tuple[Array | None, ...], values: Array) -> None:
     """result[indices] += values; None stands for a whole dimension, `values` broadcasts to result[indices]."""
+    if len(indices) == 1 and indices[0] is not None and result.flags.c_contiguous:  # rows, as embeddings have them
+        rows = indices[0].reshape(-1)
+        if values.shape == (*indices[0].shape, *result.shape[1:]) and (not rows.size or rows.min() >= 0):
+            add_rows(result, rows, values.reshape(rows.size, *result.shape[1:]))
+            return
     used = [dim for dim, i in enumerate(indices) if i is not None]
     rest = [dim for dim in range(result.ndim) if dim not in used]
     index = np.broadcast_arrays(

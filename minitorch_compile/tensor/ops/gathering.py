@@ -59,9 +59,10 @@ def _along(input: Array, dim: int, index: Array) -> tuple[Array, ...]:
             f"index out of bounds for dimension {at} with size {n}: the index tensor holds values in [{index.min()},"
             f" {index.max()}]"
         )
-    grid = list(np.ogrid[tuple(builtins.slice(0, size) for size in index.shape)])
-    grid[at] = index
-    return tuple(grid)
+    last = index.ndim - 1
+    return tuple(  # np.ogrid would do, and take longer than a small gather itself
+        index if d == at else np.arange(size).reshape(-1, *(1,) * (last - d)) for d, size in enumerate(index.shape)
+    )
 
 
 @gather.shape_rule
