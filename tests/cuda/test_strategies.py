@@ -125,6 +125,14 @@ def test_lines_are_shared_out_in_pieces(sizes: tuple[int, int], monkeypatch: pyt
     same(lambda x: x.amax(0), x)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64, torch.int64])
+@pytest.mark.parametrize("start", [0, 1])
+def test_strips_wherever_an_array_begins(dtype: Any, start: int) -> None:
+    x = (torch.randn(37 * 48 + 1) * 8).to(dtype)
+    same(lambda x: x[start : start + 37 * 48].view(37, 48).sum(0), x, 5e-2 if dtype is torch.bfloat16 else 1e-4)
+    same(lambda x: x[start : start + 37 * 48].view(37, 48).amax(0), x)
+
+
 @pytest.mark.parametrize(("norm", "dtype"), [("layer_norm", torch.float32), ("rms_norm", torch.bfloat16)])
 def test_columns_are_summed_beside_rows(norm: str, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(split_for_device, "MANY", 0)
