@@ -43,6 +43,7 @@ from minitorch_compile.aot.lift_constants import lift_constants
 from minitorch_compile.aot.output_plan import FromGraph, make_all, with_sizes
 from minitorch_compile.aot.partitioning.partition import Partition, PartitionFunction, default_partition
 from minitorch_compile.aot.passes import custom_pass, simplify
+from minitorch_compile.aot.seeded_random import as_tensors
 from minitorch_compile.aot.size_values import with_values
 from minitorch_compile.aot.unknown_floats import ForAllFloats
 from minitorch_compile.dynamo.fakes.fallible_operations import may_raise
@@ -51,7 +52,7 @@ from minitorch_compile.fx.node import Node
 from minitorch_compile.fx.size_nodes import has_plain_calls
 from minitorch_compile.pytree import tree_leaves
 from minitorch_compile.symbolic import SymFloat
-from minitorch_compile.tensor import ops, tensor
+from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.dispatch.argument_devices import device_of
 from minitorch_compile.tensor.dispatch.dispatch import contexts
 from minitorch_compile.tensor.dispatch.op import Op
@@ -245,8 +246,7 @@ def _with_random_numbers(compiled: CompiledGraph, program: FunctionalProgram) ->
 
     def call(*arguments: Any) -> Sequence[Any]:
         seed, offset = generator().advance(with_values(drawn, sizes.at(arguments)) if sizes else drawn)
-        signed = seed - 2**64 if seed >= 2**63 else seed
-        return compiled(*arguments, tensor(signed), tensor(offset))
+        return compiled(*arguments, *as_tensors(seed, offset))
 
     return call
 

@@ -16,17 +16,25 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.dispatch.op import Op
 from minitorch_compile.tensor.ops.random import DRAWS
 from minitorch_compile.tensor.random.generator import draws_as_pytorch
-from minitorch_compile.tensor.tensor_base import TensorBase
+from minitorch_compile.tensor.tensor_base import TensorBase, wrap
 
 SEEDED: dict[Op, Op] = {
     ops.uniform_random: ops.philox_uniform,
     ops.normal_random: ops.philox_normal,
     ops.randint_random: ops.philox_randint,
 }
+
+
+def as_tensors(seed: int, offset: int) -> tuple[Any, Any]:
+    """What a program is given for both: int64 in main memory, wherever it makes tensors of its own."""
+    signed = seed - 2**64 if seed >= 2**63 else seed
+    return wrap(np.array(signed, np.int64)), wrap(np.array(offset, np.int64))
 
 
 class DrawFrom:

@@ -103,3 +103,20 @@ def test_constants_that_are_computed_ahead_lie_where_the_graph_has_them() -> Non
         return x * (torch.arange(4, device=x.device).cos() + 1)
 
     torch.testing.assert_close(torch.compile(table)(X.cuda()).cpu(), table(X))
+
+
+def stretched(x: Any) -> Any:
+    """Writes to a view, of which some elements are dropped."""
+    x[::2] *= -1.5
+    return x + 1, torch.nn.functional.dropout(x, 0.5)
+
+
+@pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
+def test_what_is_in_main_memory_is_compiled_for_it_wherever_a_program_makes_tensors(backend: str) -> None:
+    found = []
+    for run in (stretched, torch.compile(stretched, backend=backend)):
+        with torch.device("cuda"):
+            torch.manual_seed(0)
+            found.append(run(X.clone()))
+    for expected, made in zip(*found, strict=True):
+        assert made.device.type == "cpu" and torch.equal(made, expected)

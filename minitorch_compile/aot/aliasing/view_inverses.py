@@ -17,6 +17,7 @@ from typing import Any
 
 from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.dispatch.op import Op
+from minitorch_compile.tensor.memory.device import no_default_device
 from minitorch_compile.tensor.memory.dimensions import wrap_dim
 from minitorch_compile.tensor.memory.viewing import clipped_range
 from minitorch_compile.tensor.ops.view_writing import add_windows, with_diagonal
@@ -33,7 +34,8 @@ def with_view_replaced(op: Op, base: Tensor, new: Tensor, arguments: Sequence[An
         raise NotImplementedError(
             f"functionalize: an in-place operation on a view made by {op!r} is not supported; write to a clone() of it"
         )
-    return _inverses[op](base, new, *arguments)
+    with no_default_device():  # places in the base are numbers of ours, not tensors that the program makes
+        return _inverses[op](base, new, *arguments)
 
 
 def inverse_of(*of: Op) -> Callable[[Inverse], Inverse]:
