@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from minitorch_compile.inductor.codegen.cpu.spelling import HALF
+from minitorch_compile.inductor.codegen.cuda.strategies import next_row
 from minitorch_compile.inductor.codegen.cuda.strategies.lanes import (
     K,
     Lanes,
@@ -64,7 +65,6 @@ TWO_SUMS = [("sum", "float32")] * 2  # of a row at a time, as a norm's gradient 
 TOGETHER = "reductions.two_warps_sum({totals}, shared_float32, THREADS // 32)"
 HEAD, END = symbol("head", 1 << 31), symbol("end", 1 << 31)
 What = tuple[Buffer, Index]  # an access
-Arrays = dict[What, tuple[str, str]]  # of registers: for this row and for the next
 
 
 @dataclass(frozen=True)
@@ -149,10 +149,10 @@ class HeldRows:
     def write(self, writer: CudaKernelWriter) -> int:
         rows, lanes = self.order.rows, self.begin_write(writer)
         own, step = self.deal_out_numbers()
-        fetched = self.fetch_first(writer, lanes, own) if self.ahead else {}
+        fetched = next_row.fetch_first(self, writer, lanes, own) if self.ahead else {}
         writer.deal_out(rows, own, step)
         if fetched:
-            self.fetch_next(writer, lanes, fetched, step)
+            next_row.fetch_next(self, writer, lanes, fetched, step)
         if self.has_ends:
             self.find_ends(writer, {})
         for stage in range(max(writer.stages) + 1):
@@ -167,66 +167,9 @@ class HeldRows:
             return f"cuda.grid(1) // {self.part}", f"cuda.gridsize(1) // {self.part}"
         return "cuda.blockIdx.x", "cuda.gridDim.x"
 
-    # ------------------------------------------------------------------------------------------ the next row
-
-    def fetch_first(self, writer: CudaKernelWriter, lanes: Lanes, own: str) -> Arrays:
-        """Lines that fetch a thread's first row. For each of what is held, two arrays: of this row, and the next."""
-        accesses = inner_accesses(writer.group)
-        along = [a for a in accesses if a.buffer not in writer.internal and steps_by_one(a.address, self.axis)]
-        if not self.has_ends and self.width > 1:
-            lanes.pointers.update(dict.fromkeys(writer.pointers[access.buffer] for access in along))
-            writer.root.add(f"aligned = {lanes.alignment()}")
-        fetched: Arrays = {}
-        for what in self.ahead:
-            row = lanes.held[what] = lanes.array(writer, what[0], self.held, "row")
-            in_words = self.is_in_words(what[0])
-            ahead = lanes.words(writer, self.held // 2, "ahead") if in_words else ""
-            fetched[what] = row, ahead or lanes.array(writer, what[0], self.held, "ahead")
-        writer.block.add(f"next = {own}")
-        self.fetch_row(writer, lanes, fetched)
-        return fetched
-
-    def fetch_next(
-        self,
-        writer: CudaKernelWriter,
-        lanes: Lanes,
-        fetched: Arrays,
-        step: str,
-    ) -> None:
-        """Lines that take what was fetched, and fetch the next row."""
-        width, rows = self.width, self.order.rows
-        for (buffer, _), (row, ahead) in fetched.items():
-            if self.is_in_words(buffer):
-                writer.enter(f"for step in range({self.steps}):")
-                writer.block.add(f"vectors.take_{width}({row}, {width} * step, {ahead}, {width // 2} * step)")
-            else:
-                writer.enter(f"for n in range({self.held}):")
-                writer.block.add(f"{row}[n] = {ahead}[n]")
-            writer.leave()
-        writer.block.add(f"next = {rows[0].variable if len(rows) == 1 else 'row'} + {step}")
-        self.fetch_row(writer, lanes, fetched)
-
-    def fetch_row(self, writer: CudaKernelWriter, lanes: Lanes, fetched: Arrays) -> None:
-        """Lines that fetch the row whose number is `next`, if there is one."""
-        rows = self.order.rows
-        axes = tuple(Axis(symbol(f"next_{axis.variable}", axis.size), axis.size, False) for axis in rows)
-        renamed = {axis.variable: other.variable for axis, other in zip(rows, axes)}
-        symbols = frozenset().union(*(axis.variable.symbols for axis in axes))
-        writer.enter(f"if next < {writer.number_text(count(rows), rows)}:", symbols)
-        if len(axes) == 1:
-            writer.block.add(f"{axes[0].variable} = next")
-        writer.find(axes, "next")
-        if self.has_ends:
-            self.find_ends(writer, renamed)
-        into = [(ahead, buffer, address.substitute(renamed)) for (buffer, address), (_, ahead) in fetched.items()]
-        self.fetch_into(writer, lanes, into, is_ahead=True)
-        writer.leave()
-
     def is_in_words(self, buffer: Buffer) -> bool:
         """Whether the next row's elements stay whole words, of which two small elements share one."""
         return self.width > 1 and not self.has_ends and buffer.dtype in HALF
-
-    # ------------------------------------------------------------------------------------------ a row
 
     def find_ends(self, writer: CudaKernelWriter, renamed: dict[Index, Index]) -> None:
         """Lines that say where a row's vectors begin and end, if they do so in all arrays, and which end a thread has:

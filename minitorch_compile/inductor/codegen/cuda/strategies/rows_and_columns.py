@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from minitorch_compile.inductor.codegen.cpu.spelling import HALF
+from minitorch_compile.inductor.codegen.cuda.strategies import next_row
 from minitorch_compile.inductor.codegen.cuda.strategies.held_rows import HeldRows, held_inputs
 from minitorch_compile.inductor.codegen.cuda.strategies.row_shapes import (
     FEWEST_THREADS,
@@ -88,10 +89,10 @@ class RowsBesideColumns(HeldRows):
             writer.block.add(f"{name}[n] = {start(member.loop.kind, member.loop.buffer.dtype, writer.spelling)}")
         writer.leave()
         lanes.pointers.update(dict.fromkeys(writer.pointers[member.loop.buffer] for member in down))
-        fetched = self.fetch_first(writer, lanes, "0") if self.ahead else {}
+        fetched = next_row.fetch_first(self, writer, lanes, "0") if self.ahead else {}
         writer.deal_out(self.order.rows, "0", "1")
         if fetched:
-            self.fetch_next(writer, lanes, fetched, "1")
+            next_row.fetch_next(self, writer, lanes, fetched, "1")
         for stage in range(max(writer.stages) + 1):
             self.stage(writer, lanes, *writer.members_of(stage))
         writer.leave()
