@@ -182,6 +182,15 @@ def test_every_module_with_native_code_is_in_the_digest():
     assert len(found) > 10 and found <= of_gpus | {path for pattern in INLINED_SOURCES for path in floor.glob(pattern)}
 
 
+def test_kernels_are_stale_when_a_plan_that_they_read_changes() -> None:
+    floor = Path(inlined_code.__file__).parent.parent
+    texts = [path.read_text() for path in floor.glob("kernels/*.py")]
+    imports = re.compile(r"^from minitorch_compile\.kernel_library(?:\.(\w+))? import (\w+)", re.MULTILINE)
+    read = {module or name for text in texts for module, name in imports.findall(text)}
+    covered = {path.stem for pattern in INLINED_SOURCES for path in floor.glob(pattern)}
+    assert {"convolution_plan", "tile_sizes"} <= read <= covered
+
+
 def test_what_numba_keeps_of_inlined_functions_is_stale_when_any_of_them_changes(monkeypatch):
     """Numba sees a change in the file of exp only, not in those of the instructions that exp is made of."""
     kept = exp_float32._cache

@@ -33,6 +33,8 @@ INLINED_SOURCES = (
     "kernels/vecmath/*.py",
     "../kernel_library/call_words.py",
     "../kernel_library/pool_memory.py",
+    "../kernel_library/*_plan.py",
+    "../kernel_library/*_sizes.py",
 )
 
 
