@@ -154,3 +154,10 @@ def test_the_python_of_a_check_may_lie_where_answers_are_hidden(monkeypatch: pyt
     monkeypatch.setattr("sys.path", [str(own / "lib"), str(answers)])
     found = places.readable()
     assert own in found and answers not in found and places.course() not in found
+
+
+def test_what_nobody_holds_any_more_is_forgotten(judges_end):
+    """Each message looks at all that is mirrored: calls that left something behind would make later ones slower."""
+    for _ in range(20):
+        assert judges_end.ask("call", sorted, ([3, 1, 2],), {"reverse": True}) == [3, 2, 1]
+    assert len(judges_end.codec.seen) < 10  # what the last ones left is forgotten with the next

@@ -12,6 +12,7 @@ import atexit
 import gc
 import importlib
 import json
+import math
 import os
 import select
 import signal
@@ -176,9 +177,21 @@ def main() -> None:
 
 
 def _compile_once() -> None:
-    """What Numba loads at its first compilation takes a second."""
-    numba = importlib.import_module("numba")
-    numba.njit("float32(float32)")(lambda x: x)
+    """What Numba loads and looks up at its first compilations takes a second: a loop such as kernels have.
+
+    It is compiled, and not run: no thread may begin before a fork.
+    """
+    numba, np = importlib.import_module("numba"), importlib.import_module("numpy")
+    row = numba.float32[::1]
+
+    @numba.njit([(numba.int64, numba.int64, row, row)], nogil=True, error_model="numpy", fastmath={"reassoc"})
+    def _kernel(low, high, x, out):  # type: ignore[no-untyped-def]
+        for i in range(low, high):
+            total = np.float32(0)
+            for j in range(8):
+                value = x[i * 8 + j]
+                total = total + value if value >= total or value != value else math.exp(value)
+            out[i] = total / np.float32(2)
 
 
 LATER = (

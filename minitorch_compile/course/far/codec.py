@@ -473,7 +473,8 @@ DECODERS = {
 }
 
 
-ALONE = sys.getrefcount({1: object()}[1])  # what is counted where only the table holds it
+_TABLE = {1: object()}
+ALONE = sys.getrefcount(_TABLE[1])  # what is counted where only the table holds it
 
 
 def _shallow(value: Any) -> list[Any]:
