@@ -11,7 +11,7 @@ How many columns a block has is a number that it is told, so that one kernel ser
 
 from __future__ import annotations
 
-from collections.abc import Callable, Set
+from collections.abc import Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -75,28 +75,25 @@ class SharedColumns:
         return count((*order.rows, strips))
 
 
-def go_down(writer: CudaKernelWriter, axes: Axes, fetch: Callable[[], None] | None = None) -> None:
+def go_down(writer: CudaKernelWriter, axes: Axes) -> None:
     """Opens the loops over the lines of a thread, several at a time: one that waits for memory after each would mostly
-    wait. `fetch` brings what it needs of a line. `leave_lines` closes the loops."""
+    wait. `leave_lines` closes the loops."""
     lines = writer.number_text(count(axes), axes)
     writer.root.add("step = THREADS // side")
     writer.enter(f"for start in range(line, {lines} if inside else 0, {AT_ONCE} * step):")
-    if fetch is not None:
-        enter_lines(writer, axes, lines)
-        fetch()
-        writer.leave()
     enter_lines(writer, axes, lines)
     writer.within = "is_line"
 
 
-def enter_lines(writer: CudaKernelWriter, axes: Axes, lines: str) -> None:
-    """The loop over what is taken at a time. Beyond its last line, a thread reads another once more."""
+def enter_lines(writer: CudaKernelWriter, axes: Axes, lines: str = "") -> None:
+    """The loop over what is taken at a time. Beyond the last of so many lines, a thread reads another once more."""
     symbols = frozenset().union(*(axis.variable.symbols for axis in axes))
     writer.enter(f"for ahead in range({AT_ONCE}):", symbols)
     place = str(axes[0].variable) if len(axes) == 1 else "place"
     writer.block.add(f"{place} = start + ahead * step")
-    writer.block.add(f"is_line = {place} < {lines}")
-    writer.block.add(f"{place} = {place} if is_line else start")
+    if lines:
+        writer.block.add(f"is_line = {place} < {lines}")
+        writer.block.add(f"{place} = {place} if is_line else start")
     writer.find(axes, place)
 
 

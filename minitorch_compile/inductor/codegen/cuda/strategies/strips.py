@@ -4,8 +4,9 @@
     line 0  threads            0   1              each takes lines 0, 2, 4, ... of its two columns
     line 1  threads            2   3              each takes lines 1, 3, 5, ...
 
-A thread reads several lines before it adds the first of them. What the threads of a column found meets in shared
-memory, where one thread a column adds it up, and does what belongs to that column.
+A thread reads several lines before it adds the first of them; only of the last ones it asks whether they are there.
+What the threads of a column found meets in shared memory, where one thread a column adds it up, and does what belongs
+to that column.
 
 If an array begins at an odd place, each thread goes down a column instead.
 """
@@ -28,7 +29,7 @@ from minitorch_compile.inductor.codegen.cuda.strategies.lanes import (
 from minitorch_compile.inductor.codegen.cuda.strategies.shared_columns import (
     AT_ONCE,
     LEAST_SIDE,
-    go_down,
+    enter_lines,
     goes_down_once,
     leave_lines,
     side_of,
@@ -63,8 +64,8 @@ class Strips:
     @property
     def block(self) -> BlockShape:
         """Room for all that a thread reads at a time, and for some blocks: the compiler would rather have more of
-        these, and fetch one line after the other."""
-        return BlockShape(together=3 if len(self.vectors) <= 3 else 2, each=True)
+        these, and fetch one line after the other. Four vectors of three arrays take more than 80 registers."""
+        return BlockShape(together=3 if len(self.vectors) <= 2 else 2, each=True)
 
     @staticmethod
     def of(
@@ -121,20 +122,35 @@ class Strips:
         """What a thread finds in its lines, of each column of its vector."""
         for member in members:
             begin_each(writer, lanes, member)
+        axes = self.order.reduced
+        writer.root.add("step = THREADS // side")
+        writer.block.add(f"lines = {writer.number_text(count(axes), axes)} if inside else 0")
+        writer.block.add(f"whole_lines = lines & -({AT_ONCE} * step)  # the step is a power of two")
+        self.take_lines(writer, lanes, members, "range(line, whole_lines, {})")
+        self.take_lines(writer, lanes, members, "range(whole_lines + line, lines, {})", "lines")
+        writer.lanes = None
 
-        def fetch() -> None:
-            for buffer, address in self.vectors:
-                name = lanes.held[buffer, address] = lanes.array(writer, buffer, AT_ONCE * self.width, "lines")
-                lanes.fetch(writer, writer.block, name, f"{self.width} * ahead", buffer, address)
-
-        go_down(writer, self.order.reduced, fetch)
-        column = self.axis.variable
+    def take_lines(
+        self, writer: CudaKernelWriter, lanes: Lanes, members: list[Member], these: str, lines: str = ""
+    ) -> None:
+        """A thread's share of these lines, several at a time; of the last `lines`, some may not be there. Where all
+        are, nothing is asked about an element, and a product and a sum are one instruction."""
+        axes, column = self.order.reduced, self.axis.variable
+        writer.enter(f"for start in {these.format(f'{AT_ONCE} * step')}:")
+        enter_lines(writer, axes, lines)
+        for buffer, address in self.vectors:
+            if (buffer, address) not in lanes.held:
+                lanes.held[buffer, address] = lanes.array(writer, buffer, AT_ONCE * self.width, "lines")
+            name = lanes.held[buffer, address]
+            lanes.fetch(writer, writer.block, name, f"{self.width} * ahead", buffer, address)
+        writer.leave()
+        enter_lines(writer, axes, lines)
+        writer.within = "is_line" if lines else ""
         writer.enter(f"for k in range({self.width}):", K.symbols | HELD.symbols | column.symbols)
         writer.block.add(f"{column}, {HELD} = (first + k, {self.width} * ahead + k)")
         writer.run(members)
         writer.leave()
         leave_lines(writer)
-        writer.lanes = None
 
     def add_up(self, writer: CudaKernelWriter, members: list[Member], strip: Index) -> None:
         """What the threads of each column found together, by one of them, and what follows from it."""
