@@ -97,11 +97,19 @@ def compare_and_swap(at: Site, array: DeviceMemory, expected: Value, value: Valu
 # ---------------------------------------------------------------------------------------------- arrays
 
 
+PYTHONS = {bool: "numba.boolean", int: "numba.int64", float: "numba.float64", complex: "numba.complex128"}
+
+
 def sizes_and_dtype(at: Site, shape: Value, dtype: Value) -> tuple[tuple[int, ...], np.dtype[Any]]:
     sizes = shape if isinstance(shape, tuple) else (shape,)
     found = dtype_of(dtype)
     if found is None or any(np.ndim(size) for size in sizes):
         raise TypeError(f"the shape and dtype of an array must be constants, got {shape} and {dtype}\n    {at.place}")
+    if isinstance(dtype, type) and dtype in PYTHONS:
+        instead = PYTHONS[dtype]
+        raise TypeError(
+            f"the dtype of an array is Python's {dtype.__name__}, which Numba refuses; use {instead}\n    {at.place}"
+        )
     return tuple(int(size) for size in sizes), found
 
 

@@ -111,10 +111,10 @@ def _along_rows_backward(name: str) -> Callable[..., Any]:
     def run(grad: Any, out: Any, x: Any, dim: int, dtype: Any) -> Any:
         if dim not in (-1, len(out.sizes) - 1) or x.dtype is not out.dtype:
             return None
-        arrays, columns = _dense_if_large(grad, out), out.sizes[-1]
+        arrays = _dense_if_large(grad, out)
         if arrays is None:
             return None
-        found = program(name)
+        found, columns = program(name), out.sizes[-1]
         return found and wrap(found((arrays[0].size // columns, columns), (arrays[0].shape,), arrays)[0])
 
     return run

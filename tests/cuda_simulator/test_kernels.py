@@ -337,12 +337,16 @@ def test_what_kernels_cannot_do_is_said_with_its_line():
     def into_a_register(x):
         np.add(cuda.threadIdx.x, 1, cuda.threadIdx.x)
 
+    def of_pythons_bools(x):
+        cuda.shared.array(4, bool)[0] = x[0] > 1
+
     says_so = type("SaysSo", (), {"__class__": np.ndarray, "shape": (1,), "__getitem__": lambda self, at: 1.0})()
 
     def no_array(x):
         x[0] = says_so[0]
 
     x = np.zeros(3)
+    assert "is Python's bool, which Numba refuses; use numba.boolean" in refused(of_pythons_bools, x)
     assert "knows no <ufunc 'matmul'>" in refused(of_all_threads, x)
     assert "knows no <ufunc 'add'>" in refused(into_a_register, x)
     assert "only arrays and tuples have elements" in refused(no_array, x)

@@ -142,6 +142,13 @@ def test_what_does_not_fit_is_computed_by_the_formula(few: library.Library, name
         assert torch.equal(found, UNFIT[name](x))
 
 
+@pytest.mark.parametrize("softmax", [F.softmax, F.log_softmax])
+def test_the_gradient_of_one_number_by_itself(few: library.Library, softmax: Any) -> None:
+    x = torch.tensor(2.0, requires_grad=True)
+    softmax(x, -1).backward()
+    assert x.grad.item() == 0.0
+
+
 def test_what_is_no_number_is_refused_by_the_formula(few: library.Library) -> None:
     x = torch.ones(100, 120)
     with pytest.raises(TypeError, match="eps"):

@@ -346,3 +346,12 @@ def test_a_mask_of_bytes_still_works_and_warns():
     for index in (lambda x: x[mask], torch.compile(lambda x: x[mask], backend="eager")):
         with pytest.warns(UserWarning, match="torch.uint8 is deprecated"):
             assert index(x).tolist() == [1, 3]
+
+
+@pytest.mark.parametrize("sizes", [(0, 64), (64, 0), (3, 0, 5)])
+def test_gradients_of_indices_into_nothing(sizes):
+    x = torch.zeros(sizes, requires_grad=True)
+    index = torch.tensor([], dtype=torch.int64) if sizes[1] == 0 else torch.tensor([0, -1, 1])
+    for taken in (x[:, index], x[..., index if sizes[-1] == 64 else slice(None)]):
+        (gradient,) = torch.autograd.grad(taken.sum(), x)
+        assert gradient.shape == sizes

@@ -183,6 +183,16 @@ def test_bincount_equals_numpy() -> None:
         torch.bincount(torch.ones(2))
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.int32])
+def test_bincount_adds_up_in_float64_unless_weights_are_float32(dtype: torch.dtype) -> None:
+    weights = torch.tensor([1, 2, 3]).to(dtype)
+    expected = torch.float32 if dtype is torch.float32 else torch.float64
+    found = torch.bincount(torch.tensor([0, 1, 1]), weights)
+    assert found.dtype is expected and found.tolist() == [1, 5]
+    nothing = torch.bincount(torch.tensor([], dtype=torch.int64), weights[:0], minlength=2)
+    assert nothing.dtype is torch.int64 and nothing.tolist() == [0, 0]
+
+
 def test_histograms_equal_numpy() -> None:
     array = np.random.default_rng(0).normal(size=50)
     x = from_numpy(array)

@@ -137,7 +137,7 @@ def _(kernels: DeviceKernels, x: Any, weights: Any, minlength: int) -> Any:
     if least < 0:
         raise RuntimeError(f"bincount only supports 1-d non-negative integral inputs, got {least}")
     element = int64 if weights is None else weights.dtype if weights.dtype is float32 else float64
-    if not x.sizes[0] and element is float64:  # as NumPy and PyTorch have it
+    if not x.sizes[0]:  # as NumPy and PyTorch have it
         element = int64
     added = ops.full(x.sizes, 1, int64) if weights is None else ops.to_copy(weights, element)
     counts = ops.full((max(most + 1, minlength),), 0, element)

@@ -43,7 +43,7 @@ from minitorch_compile.tensor.memory.dimensions import wrap_dims
 from minitorch_compile.tensor.memory.size import Size
 from minitorch_compile.tensor.numerics.dtype import FLOATING, dtype
 from minitorch_compile.tensor.numerics.element_conversion import castable
-from minitorch_compile.tensor.numerics.rounding import COUNTS_STEPS, WIDE_FORMS, computes_in, rounded, widened
+from minitorch_compile.tensor.numerics.rounding import TELLS_APART, WIDE_FORMS, computes_in, rounded, widened
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake, wrap
 
 # As far from the margin as the docstring's other lines, which Python moves there itself from 3.13 on.
@@ -247,7 +247,7 @@ def _to_arrays(value: Any, op: Op, position: int) -> Any:
         if value.dtype.by_numpy:
             return value.array
         refuse_kernel(op.name, op.kind, value.dtype)
-        return value.array if op.name in COUNTS_STEPS else widened(value.array)
+        return value.array if op.name in TELLS_APART else widened(value.array)
     if isinstance(value, (list, tuple)):
         return [_to_arrays(item, op, position) for item in value]
     if value is None:

@@ -39,6 +39,7 @@ ROUNDS_ONCE = frozenset(_ONE_STEP.split())
 # The operand that PyTorch's kernels take as it is, where it is a number.
 EXACT_NUMBERS = {"mul": 1, "div": 1, "floor_divide": 1, "lerp": 2}
 COUNTS_STEPS = frozenset(("nextafter",))  # of the dtype that its operands have: there are none between two halves
+TELLS_APART = COUNTS_STEPS | {"bincount"}  # narrow floats and float32: the result's dtype depends on it
 # Where a number stands beside a product that is rounded with the sum.
 WITH_ALPHA = frozenset({"add", "sub"})
 

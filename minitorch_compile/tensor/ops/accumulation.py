@@ -76,6 +76,8 @@ def add_elements(result: Array, places: tuple[Array, ...], values: Array) -> Non
 
 def add_at(result: Array, indices: tuple[Array | None, ...], values: Array) -> None:
     """result[indices] += values; None stands for a whole dimension, `values` broadcasts to result[indices]."""
+    if not result.size:
+        return
     if len(indices) == 1 and indices[0] is not None and result.flags.c_contiguous:  # rows, as embeddings have them
         rows = indices[0].reshape(-1)
         if values.shape == (*indices[0].shape, *result.shape[1:]) and (not rows.size or rows.min() >= 0):
@@ -96,7 +98,7 @@ def add_at(result: Array, indices: tuple[Array | None, ...], values: Array) -> N
     flat = np.ravel_multi_index(tuple(index), rows.shape[: len(used)]).reshape(-1)
     values = values.reshape(flat.size, *sizes)
     if used == list(range(len(used))) and result.flags.c_contiguous:
-        add_rows(result.reshape(-1, *sizes) if result.size else result, flat, values)
+        add_rows(result.reshape(-1, *sizes), flat, values)
     else:
         merged = np.ascontiguousarray(rows).reshape(-1, *sizes)
         add_rows(merged, flat, values)

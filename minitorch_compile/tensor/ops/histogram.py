@@ -30,7 +30,7 @@ def bincount(input: Array, weights: Array | None = None, minlength: int = 0) -> 
     if input.size and input.min() < 0:
         raise RuntimeError(f"bincount only supports 1-d non-negative integral inputs, got {input.min()}")
     counts = np.bincount(input, weights, minlength)
-    return counts if weights is None or weights.dtype != np.float32 else counts.astype(np.float32)
+    return counts.astype(np.float32) if input.size and weights is not None and weights.dtype == np.float32 else counts
 
 
 bincount.shape_depends_on_data = True

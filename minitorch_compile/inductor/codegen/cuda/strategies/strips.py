@@ -157,7 +157,7 @@ class Strips:
         column = self.axis.variable
         found = {member: f"shared{number}" for number, member in enumerate(members)}
         for member, name in found.items():
-            element = member.loop.buffer.dtype.name
+            element = writer.memory_name(member.loop.buffer.dtype)
             writer.root.add(f"{name} = cuda.shared.array({self.width * writer.threads + MOST_COLUMNS}, {element})")
         writer.enter(f"for k in range({self.width}):", K.symbols)
         for member, name in found.items():

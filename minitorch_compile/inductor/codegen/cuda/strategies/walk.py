@@ -74,8 +74,8 @@ class Walk:
 
 def declare_shared(writer: CudaKernelWriter) -> None:
     """Shared memory for what a block's threads combine."""
-    for name in dict.fromkeys(m.loop.buffer.dtype.name for m in writer.group.members if m.loop.is_reduction):
-        writer.root.add(f"shared_{name} = cuda.shared.array(THREADS, {'boolean' if name == 'bool' else name})")
+    for element in dict.fromkeys(m.loop.buffer.dtype for m in writer.group.members if m.loop.is_reduction):
+        writer.root.add(f"shared_{element.name} = cuda.shared.array(THREADS, {writer.memory_name(element)})")
 
 
 def combined_by_block(member: Member) -> str:
