@@ -9,6 +9,9 @@ import numpy as np
 import pytest
 
 import minitorch_compile as torch
+from minitorch_compile.cuda_simulator import cuda as simulated
+from minitorch_compile.cuda_simulator import simulate
+from minitorch_compile.inductor.codegen.cuda import reductions
 from minitorch_compile.inductor.codegen.cuda.kernels import CudaKernelWriter
 from minitorch_compile.inductor.codegen.cuda.strategies import choose
 from minitorch_compile.inductor.device_calls import (
@@ -123,6 +126,23 @@ def test_lines_are_shared_out_in_pieces(sizes: tuple[int, int], monkeypatch: pyt
     assert len(reasons(ops.sum, empty_fake(sizes), (0,))) == 2
     same(lambda x: x.sum(0), x)
     same(lambda x: x.amax(0), x)
+
+
+@pytest.mark.parametrize("threads", [32, 64, 512])
+@pytest.mark.parametrize(("kind", "reduced"), [("sum", np.sum), ("amax", np.max)])
+def test_threads_of_a_column_meet(threads: int, kind: str, reduced: Any) -> None:
+    together = getattr(reductions, f"warp_columns_{kind}")
+
+    @simulated.jit
+    def meet(x: Any, out: Any, side: int) -> None:
+        shared = simulated.shared.array(threads, np.float64)
+        out[simulated.threadIdx.x] = together(x[simulated.threadIdx.x], shared, side)
+
+    for side in (1, 2, 4, 8, 16, 32):
+        x, out = np.random.default_rng(0).standard_normal(threads), np.zeros(threads)
+        x[-1] = np.nan if kind == "amax" else x[-1]
+        simulate(meet)[1, threads](x, out, side)
+        np.testing.assert_allclose(out, np.tile(reduced(x.reshape(-1, side), 0), threads // side), rtol=1e-12)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64, torch.int64])

@@ -6,8 +6,8 @@
           a+b+c+d
 
 Numbers of four and eight bytes are passed around within each warp first (`warp_sum`), and only what the warps found
-meets in shared memory (`warps_sum`): two barriers instead of one for each step. Short rows are a part of a warp's
-(`part_sum`).
+meets in shared memory (`warps_sum`, `warp_columns_sum`): two barriers instead of one for each step. Short rows are a
+part of a warp's (`part_sum`).
 
 Every thread gets the result. `shared` has a place for each thread; the number of threads is a power of two.
 """
@@ -101,6 +101,33 @@ def column_reduction(combine: Callable[..., Any]) -> Any:
     return reduce
 
 
+def column_reduction_by_warps(combine: Callable[..., Any]) -> Any:
+    """The same for what a warp's threads can pass to each other, of up to 32 columns: those of a column in each warp do
+    first, and each warp combines for itself what all warps found."""
+
+    @cuda.jit(device=True)
+    def reduce(value, shared, side):
+        for step in (16, 8, 4, 2, 1):
+            if step >= side:
+                value = combine(value, cuda.shfl_xor_sync(0xFFFFFFFF, value, step))
+        lane, found = cuda.threadIdx.x % 32, np.int32(cuda.blockDim.x // 32 * side)
+        if lane < side:
+            shared[cuda.threadIdx.x // 32 * side + lane] = value
+        cuda.syncthreads()
+        place = lane & (found - 1)
+        result = shared[place]
+        while place + 32 < found:
+            place += 32
+            result = combine(result, shared[place])
+        for step in (16, 8, 4, 2, 1):
+            if side <= step < found:
+                result = combine(result, cuda.shfl_xor_sync(0xFFFFFFFF, result, step))
+        cuda.syncthreads()  # nobody overwrites what others have yet to read
+        return result
+
+    return reduce
+
+
 def strip_reduction(combine: Callable[..., Any]) -> Any:
     """A device function (shared, place, side) that combines what lies at a place and every `side` elements behind it,
     one for each line of a block's threads. The thread that calls it goes through them alone."""
@@ -162,6 +189,8 @@ block_sum, block_prod = block_reduction(add), block_reduction(multiply)
 block_amax, block_amin = block_reduction(maximum), block_reduction(minimum)
 column_sum, column_prod = column_reduction(add), column_reduction(multiply)
 column_amax, column_amin = column_reduction(maximum), column_reduction(minimum)
+warp_columns_sum, warp_columns_prod = column_reduction_by_warps(add), column_reduction_by_warps(multiply)
+warp_columns_amax, warp_columns_amin = column_reduction_by_warps(maximum), column_reduction_by_warps(minimum)
 strip_sum, strip_prod = strip_reduction(add), strip_reduction(multiply)
 strip_amax, strip_amin = strip_reduction(maximum), strip_reduction(minimum)
 warp_sum, warp_prod = warp_reduction(add), warp_reduction(multiply)

@@ -15,7 +15,7 @@ from collections.abc import Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from minitorch_compile.inductor.codegen.cuda.strategies.walk import declare_shared
+from minitorch_compile.inductor.codegen.cuda.strategies.walk import SHUFFLED, declare_shared
 from minitorch_compile.inductor.codegen.shared.kernel_source import BlockShape
 from minitorch_compile.inductor.ir.buffer import Buffer
 from minitorch_compile.inductor.ir.index import symbol
@@ -64,6 +64,7 @@ class SharedColumns:
         writer.block.add(f"{column} = {column} if inside else 0")
         writer.block.variables |= column.symbols | LANE.symbols
         inner = [member for member in writer.group.members if member.inner]
+        read_ahead(writer)
         for member in inner:
             writer.begin(member)
         go_down(writer, order.reduced)
@@ -73,6 +74,16 @@ class SharedColumns:
             writer.finish(member, combined_by_columns(member))
         writer.run([member for member in writer.group.members if not member.inner])
         return count((*order.rows, strips))
+
+
+def read_ahead(writer: CudaKernelWriter) -> None:
+    """Reads what belongs to a column before the way down, at whose end it is needed: where a thread has few lines, it
+    waits for memory once, and not twice."""
+    group = writer.group
+    for member in group.members:
+        for access in () if member.inner else member.reads:
+            if group.writer(access.buffer) is None and not access.masked and not access.address.is_indirect:
+                writer.load(access.buffer, access.address)
 
 
 def go_down(writer: CudaKernelWriter, axes: Axes) -> None:
@@ -129,4 +140,6 @@ def goes_down_once(group: Group, later: Set[Buffer]) -> bool:
 
 def combined_by_columns(member: Member) -> str:
     """The call that combines the `total` of each thread of a column."""
-    return f"reductions.column_{member.loop.kind}({{total}}, shared_{member.loop.buffer.dtype.name}, side)"
+    element = member.loop.buffer.dtype.name
+    threads = "warp_columns" if element in SHUFFLED else "column"
+    return f"reductions.{threads}_{member.loop.kind}({{total}}, shared_{element}, side)"
