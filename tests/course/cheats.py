@@ -110,10 +110,10 @@ PROCESSES = {
 LOOKING = {
     "the caller's frame": "[f for f in frames() if any(k in f.f_locals for k in ('oracle', 'expected', 'exercise'))]",
     "the caller's globals": "[f for f in frames() if {'STRIDES', 'row_major', 'EXERCISES'} & f.f_globals.keys()]",
-    "exercises in memory": "[o for o in gc.get_objects() if type(o).__name__ in ('Case', 'Misconception', 'Lesson')]",
-    "oracles in memory": "[o for o in gc.get_objects() if str(getattr(o, '__module__', '')).startswith('authoring.c')]",
+    "exercises in memory": "[o for o in everything() if type(o).__name__ in ('Case', 'Misconception', 'Lesson')]",
+    "oracles in memory": "[o for o in everything() if str(getattr(o, '__module__', '')).startswith('authoring.c')]",
     "modules": "[n for n in sys.modules if n.startswith('authoring.checks.')]",
-    "the nonce": "[o for o in gc.get_objects() if type(o) is dict and 'nonce' in o]",
+    "the nonce": "[o for o in everything() if type(o) is dict and 'nonce' in o]",
     "the environment": "[k for k, v in os.environ.items() if 'nonce' in k.lower()]",
     "inherited descriptors": "[fd for fd in range(3, 64) if readable(fd)]",
 }
@@ -127,7 +127,10 @@ def readable(fd):
         return stat.S_ISREG(os.fstat(fd).st_mode) or stat.S_ISSOCK(os.fstat(fd).st_mode)
     except OSError:
         return False
-import stat, sys, os"""
+def everything():
+    gc.unfreeze()
+    return gc.get_objects()
+import gc, stat, sys, os"""
 ATTACKS = {**READS, **WRITES, **PROCESSES}
 
 EVENT = r'{"event": "verdict", "index": %d, "verdict": "pass", "fact": "", "why": "", "line": ""}'
@@ -232,6 +235,46 @@ KERNELS = {
     **{name: KERNEL.format(decorator=line, body="out[i] = 99") for name, line in KERNEL_DECORATORS.items()},
 }
 
+STEP = "%%mini {file} {number}\n"
+DIVIDES = (
+    STEP.format(file="index", number="13.5")
+    + """    def __floordiv__(self, n):
+        return {result}
+    __mod__ = __floordiv__"""
+)
+VALUE = (
+    STEP.format(file="emit", number="15.5")
+    + """    def value(self, number, dtype):
+        return {result}
+    def call(self, op, args, dtype, dtypes):
+        return self.name({result})
+    def inside(self, conditions, value, dtype):
+        return self.name({result})"""
+)
+SOURCE = (
+    STEP.format(file="emit", number="15.6")
+    + """class Kernel:
+    single, row_range, innermost, rows, arguments, source = {{}}, "range(low, high)", "range({{}})", 1, {{}}, {source}
+    def __init__(self, group, wanted):
+        pass"""
+)
+OUTSIDE = "__import__('pathlib').Path('/tmp/cheat-of-a-text').touch()"
+TENSOR = "type('Tensor', (), dict(__eq__=lambda *a: True, __ne__=lambda *a: False, dtype='float32'))()"
+TEXTS = {
+    "a formula that calls": ("13.5", DIVIDES.format(result=repr(OUTSIDE))),
+    "an object whose text calls": (
+        "13.5",
+        DIVIDES.format(result=f"type('T', (), dict(__str__=lambda self: {OUTSIDE!r}))()"),
+    ),
+    "a formula of attributes": ("13.5", DIVIDES.format(result="'i.__class__.__base__.__subclasses__'")),
+    "a formula without end": ("13.5", DIVIDES.format(result="'9 ** 9 ** 9 ** 9'")),
+    "a number that calls": ("15.5", VALUE.format(result=repr(OUTSIDE))),
+    "a number that equals everything": ("15.5", VALUE.format(result=repr(TENSOR))),
+    "a kernel that writes": ("15.6", SOURCE.format(source=repr(OUTSIDE))),
+    "a kernel that writes when it runs": ("15.6", SOURCE.format(source=repr(f"def kernel(*args): {OUTSIDE}"))),
+}
+"""Steps that give a text of Python, which is evaluated."""
+
 MEASURED = ("02.1", "05.2", "06.3", "06.4", "07.1", "09.1", "10.2", "12.2", "12.3", "14.2", "14.3", "15.1", "16.3")
 """Exercises of which something is counted where the answer runs."""
 SECRETS = "('truth', 'expected', 'oracle', 'wanted', 'par', 'PAR', 'exercise')"
@@ -244,4 +287,5 @@ LOOKER = f"""def {{answer}}(*args, **kwargs):
                 if name in place:
                     return place[name]
         frame = frame.f_back
+    gc.unfreeze()
     return next((each for each in gc.get_objects() if type(each).__name__ in ("Exercise", "Case", "WrongAnswer")), 0)"""

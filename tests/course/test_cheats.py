@@ -62,7 +62,11 @@ def test_the_right_answer_of_these_submissions_is_right(port):
 @pytest.mark.parametrize("name", cheats.LOOKING)
 def test_the_judge_is_not_in_its_memory(name):
     lines = cheats.submission(cheats.LOOKING[name], str(ROOT), 0)
-    used = [lines[0], cheats.LOOKING_HELPERS, lines[1].replace("    ctypes", "    frames, readable, ctypes")]
+    used = [
+        lines[0],
+        cheats.LOOKING_HELPERS,
+        lines[1].replace("    ctypes", "    frames, readable, everything, ctypes"),
+    ]
     result = judge(STRIDES, used)
     assert result.points == 0, str(result)
 
@@ -97,6 +101,14 @@ def test_what_it_raises_or_rebinds(name):
 def test_a_kernel_is_read_and_not_run(name):
     result = judge(KERNEL, [cheats.KERNELS[name]])
     assert result.points == 0 and "check itself failed" not in str(result), str(result)
+
+
+@pytest.mark.parametrize("name", cheats.TEXTS)
+def test_a_text_of_python_is_not_run_in_the_judge(name):
+    number, cell = cheats.TEXTS[name]
+    result = judge(find_exercise(number), [cell])
+    assert result.points == 0 and "check itself failed" not in str(result), str(result)
+    assert not os.path.exists("/tmp/cheat-of-a-text")
 
 
 @pytest.mark.parametrize("number", cheats.MEASURED)

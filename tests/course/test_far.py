@@ -38,11 +38,12 @@ def test_what_was_not_given_is_not_called(name):
 
 @pytest.mark.parametrize(
     "name",
-    ["_operator.call", "operator.attrgetter", "operator.methodcaller", "builtins.eval", "builtins.__build_class__"],
+    ["_operator.call", "operator.attrgetter", "operator.methodcaller", "builtins.eval", "builtins.__build_class__"]
+    + ["builtins.type.__subclasses__", "builtins.object.__getattribute__"],
 )
 def test_what_could_make_anything_is_not_taken(name):
     """operator.call makes an attrgetter for `__self__.eval` of a function of the builtins', and so on."""
-    assert answer_to({"ask": "op", "args": ["repr", {"g": name.split(".")}]}) == ""
+    assert answer_to({"ask": "op", "args": ["repr", {"g": name.split(".", 1)}]}) == ""
 
 
 @pytest.fixture
@@ -161,3 +162,50 @@ def test_what_nobody_holds_any_more_is_forgotten(judges_end):
     for _ in range(20):
         assert judges_end.ask("call", sorted, ([3, 1, 2],), {"reverse": True}) == [3, 2, 1]
     assert len(judges_end.codec.seen) < 10  # what the last ones left is forgotten with the next
+
+
+def add_twice(box):
+    for _ in range(2):
+        box[0] = box[0] + 1.5
+
+
+def test_what_lies_where_its_forerunner_lay_is_told_of(judges_end):
+    """The second sum is often at the address of what was in the list before."""
+    box = [0.5]
+    for wanted in (3.5, 6.5, 9.5, 12.5):
+        judges_end.ask("call", add_twice, (box,), {})
+        assert box == [wanted]
+
+
+@pytest.mark.parametrize("is_code", [True, False])
+def test_what_was_sent_as_code_is_not_called_in_the_judge(is_code):
+    """It has a copy; and what runs the learner's text there must not run it here."""
+    ran = []
+
+    def told(text):
+        ran.append(text)
+
+    def runs_a_text(text):
+        exec(text)
+
+    written = io.BytesIO()
+    link = Link(io.BytesIO(), written, trusted=False)
+    number = next(iter(link.codec.encode(runs_a_text if is_code else judged(told)).values()))
+    text = "raise KeyError('it ran')"
+    question = {"ask": "call", "args": [{"#": number}, {"t": [text]}, {"new": 2, "type": "dict", "has": []}]}
+    link.reading = io.BytesIO(json.dumps({**question, "changes": [], "unused": []}).encode() + b"\n")
+    link.serve()
+    assert ("only functions that were given" in written.getvalue().decode()) is is_code
+    assert ran == ([] if is_code else [text])
+
+
+def judged(function):
+    """A function that is no program: it writes to a variable of the function around it."""
+    calls = 0
+
+    def counting(*args):
+        nonlocal calls
+        calls += 1
+        return function(*args)
+
+    return counting

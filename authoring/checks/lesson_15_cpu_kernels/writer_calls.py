@@ -9,6 +9,7 @@ import numpy as np
 
 from minitorch_compile.course.checking.exercise import WrongAnswer
 from minitorch_compile.course.checking.step import Step
+from minitorch_compile.course.far.there import there
 
 from .kernel_texts import SECTION, writer_of
 
@@ -45,29 +46,50 @@ WITHIN = (
 )
 
 
-def evaluated(text: Any, names: dict[str, Any] | None = None, why: str = "") -> Any:
+def evaluated(mini: Any, text: Any, names: dict[str, Any] | None = None, why: str = "") -> Any:
     if not isinstance(text, str):
         raise WrongAnswer(f"expected a text, got {text!r} of {type(text).__name__}", TEXT)
     try:
-        return eval(text, {"np": np, "math": math, "exp32": lambda x: np.exp(np.float32(x)), **(names or {})})
+        return a_number(value_of(mini, text, names or {}), text)
     except (NameError, SyntaxError, AttributeError) as error:
         why = why or (NOT_FINITE if "inf" in text or "nan" in text else TEXT)
         raise WrongAnswer(f"{text!r} raises {type(error).__name__}: {error}", why) from error
+
+
+@there
+def value_of(mini: Any, text: str, names: dict[str, Any]) -> Any:
+    """Text of the learner's code is code of the learner's: it runs where that does, and never in the judge."""
+    return eval(text, {"np": np, "math": math, "exp32": lambda x: np.exp(np.float32(x)), **names})
+
+
+@there
+def after_the_lines(writer: Any, name: str, position: int) -> tuple[bool, Any]:
+    """Whether the lines came to `after = 1`, and what they have put into the name; there, for the same reason."""
+    scope: dict[str, Any] = {"np": np, "i": position}
+    exec("\n".join(["if True:", *writer.lines]), scope)
+    return "after" in scope, scope.get(name)
+
+
+def a_number(got: Any, text: str) -> Any:
+    """Any other object could say of itself that it equals what is expected."""
+    if got is not None and not issubclass(type(got), (bool, int, float, np.generic)):
+        raise WrongAnswer(f"{text!r} gives {got!r}, which is no number", TEXT)
+    return got
 
 
 @WRITER_CALLS.case("numbers", points=1, section=SECTION)
 def _(mini: Any) -> None:
     w = writer_of(mini)
     for number, dtype in ((0.5, "float32"), (3, "float32"), (-7, "int64"), (2, "int32"), (0.1, "float64")):
-        got = evaluated(w.value(number, np.dtype(dtype)))
+        got = evaluated(mini, w.value(number, np.dtype(dtype)))
         if got != np.dtype(dtype).type(number) or got.dtype != dtype:
             raise WrongAnswer(f"value({number}, {dtype}): got {w.value(number, np.dtype(dtype))!r}", "Its type counts.")
     for number in (math.inf, -math.inf, math.nan):
-        got = evaluated(w.value(number, np.dtype("float32")))
+        got = evaluated(mini, w.value(number, np.dtype("float32")))
         if not (got == number or (math.isnan(number) and math.isnan(got))) or got.dtype != np.float32:
             raise WrongAnswer(f"value({number}, float32): got {got!r}", NOT_FINITE)
     for number in (True, False, 1, 0):
-        if evaluated(w.value(number, np.dtype(bool))) is not bool(number):
+        if evaluated(mini, w.value(number, np.dtype(bool))) is not bool(number):
             raise WrongAnswer(f"value({number}, bool): got {w.value(number, np.dtype(bool))!r}", "True or False.")
 
 
@@ -90,7 +112,7 @@ def _(mini: Any) -> None:
         with np.errstate(over="ignore"):
             values: list[Any] = [np.int64(v) if type(v) is int else v for v in args]
             scope: dict[str, Any] = dict(zip(names, values, strict=True))
-            got = evaluated(text.replace("np.int32(", "to_int32("), scope | {"to_int32": to_int32}, FILLED)
+            got = evaluated(mini, text.replace("np.int32(", "to_int32("), scope | {"to_int32": to_int32}, FILLED)
         if not (got == expected or (expected != expected and got != got)):
             why = WRAP if dtype == "int32" else FILLED
             raise WrongAnswer(f"call({op!r}, {args}) for {dtype} wrote {text!r}: {got!r}, not {expected}", why)
@@ -110,7 +132,7 @@ def _(mini: Any) -> None:
     for value, dtype, expected in ((2.9, "int64", 2), (3, "float32", 3.0), (2, "bool", True), (0.5, "bool", True)):
         w = writer_of(mini)
         w.call("to", ["x"], np.dtype(dtype), [np.dtype("float64")])
-        got = evaluated(w.lines[-1].split("=", 1)[1].strip(), {"x": value})
+        got = evaluated(mini, w.lines[-1].split("=", 1)[1].strip(), {"x": value})
         if got != expected or np.asarray(got).dtype != dtype:
             raise WrongAnswer(
                 f"call('to', {value}) to {dtype} gives {got!r}", "For bool: whatever is not zero is True."
@@ -129,15 +151,14 @@ def _(mini: Any) -> None:
 
         name = w.inside([("i", 0, 3)], value, np.dtype("float32"))
         w.line("after = 1")
-        scope: dict[str, Any] = {"np": np, "i": position}
         try:
-            exec("\n".join(["if True:", *w.lines]), scope)
+            ended, got = after_the_lines(w, name, position)
         except Exception as error:
             raise WrongAnswer("\n".join(w.lines) + f"\nraises {error!r} for i = {position}", WITHIN) from error
-        if "after" not in scope:
+        if not ended:
             raise WrongAnswer("\n".join(w.lines) + f"\ndoes not come to `after = 1` for i = {position}", OUT)
-        if scope.get(name) != expected:
+        if a_number(got, "\n".join(w.lines)) != expected:
             why = WITHIN if expected else ZERO
-            raise WrongAnswer("\n".join(w.lines) + f"\ngives {scope.get(name)} for i = {position}, not {expected}", why)
+            raise WrongAnswer("\n".join(w.lines) + f"\ngives {got} for i = {position}, not {expected}", why)
         if w.memo != {"before": "t9"}:
             raise WrongAnswer(f"the memo after the branch: {w.memo}", FORGET)

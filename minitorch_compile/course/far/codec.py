@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 ATOMS = (type(None), bool, int, str)
 MUTABLE = (list, dict, set)
+CONSTANTS = (float, complex, tuple, bytes, frozenset, slice, range, np.generic)  # what has no number where it was made
 SINGLE: dict[str, Any] = {"...": ..., "NotImplemented": NotImplemented}
 NUMPY_KINDS = "biufcSUmM"
 MOST_BITS = 10_000  # of an int in decimal digits: Python writes and reads no longer ones
@@ -51,6 +52,7 @@ class Codec:
         self.rebuilding = Rebuilding(self)
         self.strict = False  # whether what is read will be given to a function of the judge's
         self.borrowed: set[int] = set()  # Far objects of the other process
+        self.lent: set[int] = set()  # of mine, what is Far for the other process
 
     # ---- numbers
 
@@ -63,7 +65,7 @@ class Codec:
 
     def mirror(self, number: int) -> None:
         """From now on what changes in it is told."""
-        self.seen[number] = _shallow(self.objects[number])
+        self.seen[number] = _noted(self.objects[number])
 
     def number_of(self, value: Any) -> int | None:
         return self.numbers.get(id(value))
@@ -167,6 +169,7 @@ class Codec:
         fields = [f.name for f in dataclasses.fields(value)] if dataclasses.is_dataclass(value) else []
         plain = kind if dataclasses.is_dataclass(kind) else None
         number = self.register(value)
+        self.lent.add(number)
         told = {"far": number, "as": local, "call": callable(value), "class": isinstance(value, type)}
         if isinstance(value, type):
             return told | {"name": [value.__module__, value.__name__]}
@@ -180,7 +183,7 @@ class Codec:
     def _new_container(self, value: Any) -> dict[str, Any]:
         number = self.register(value)
         told = {"new": number, "type": type(value).__name__, "has": self.contents(value)}
-        self.seen[number] = _shallow(value)
+        self.seen[number] = _noted(value)
         return told
 
     def _encode_array(self, value: np.ndarray) -> dict[str, Any]:
@@ -346,7 +349,7 @@ class Codec:
         value = {"list": list, "dict": dict, "set": set}[data["type"]]()
         self.register(value, self._foreign(what))
         self.fill(value, data["has"])
-        self.seen[what] = _shallow(value)
+        self.seen[what] = _noted(value)
         return value
 
     def _far_object(self, what: Any, data: Any) -> Any:
@@ -389,8 +392,8 @@ class Codec:
                 if now != self.seen[number]:
                     told.append([number, base64.b64encode(now).decode()])
                     self.seen[number] = now
-            elif (now := _shallow(value)) != self.seen[number]:
-                self.seen[number] = now
+            elif _shallow(value) != self.seen[number][0]:
+                self.seen[number] = _noted(value)
                 told.append([number, self.contents(value)])
         return told
 
@@ -408,6 +411,7 @@ class Codec:
             del self.numbers[id(value)]
         self.seen.pop(number, None)
         self.borrowed.discard(number)
+        self.lent.discard(number)
 
     def contents(self, value: Any) -> list[Any]:
         """The parts of a container; of an object its attributes."""
@@ -437,7 +441,7 @@ class Codec:
                 raise Refused("this is not mirrored")
             if not isinstance(value, np.ndarray):
                 self.fill(value, contents)
-                self.seen[number] = _shallow(value)
+                self.seen[number] = _noted(value)
                 continue
             raw = base64.b64decode(contents)
             if len(raw) != value.nbytes or not value.flags.writeable:
@@ -486,6 +490,13 @@ def _shallow(value: Any) -> list[Any]:
     value = value if type(value) in MUTABLE else vars(value)
     parts = (*value, *value.values()) if isinstance(value, dict) else value
     return [each if type(each) is str else (each,) if type(each) is int else id(each) for each in parts]
+
+
+def _noted(value: Any) -> tuple[list[Any], list[Any]]:
+    """`_shallow`, and what has no number: it is kept alive, since another at its address would look like it."""
+    parts = value if type(value) in MUTABLE else vars(value)
+    parts = (*parts, *parts.values()) if isinstance(parts, dict) else parts
+    return _shallow(value), [each for each in parts if issubclass(type(each), CONSTANTS)]
 
 
 def within(buffer: np.ndarray | None, sizes: list[int], strides: list[int], offset: int) -> bool:

@@ -30,7 +30,7 @@ ROOTS = frozenset({"builtins", "operator", "_operator", "math", "numpy", "ml_dty
 SELF = (type, FunctionType, BuiltinFunctionType, MethodDescriptorType, np.ufunc)
 TYPES = {value: name for name, value in vars(types).items() if isinstance(value, type)}
 IMPURE = (getattr, setattr, delattr, vars, globals, locals, dir)
-HARMFUL = ("eval", "exec", "compile", "open", "__import__", "__build_class__", "input", "breakpoint")
+HARMFUL = ("eval", "exec", "compile", "open", "input", "breakpoint")
 SPLICING = "minitorch_compile.course.splicing"  # of the course's machinery the part that learners use, too
 OPS = "ops"  # in the place of a module's name: the table of the package's ops
 
@@ -76,7 +76,7 @@ def is_harmless(module: str, value: Any) -> bool:
     if module in ("operator", "_operator", "math"):
         return type(value) is BuiltinFunctionType and value.__name__ != "call"
     if module == "builtins":
-        return value.__name__ not in HARMFUL
+        return value.__name__ not in HARMFUL and not value.__name__.startswith("__")  # such as type.__subclasses__
     if not isinstance(value, type):
         return False
     if module == "types":
