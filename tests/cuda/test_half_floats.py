@@ -51,6 +51,14 @@ def test_results_are_computed_in_float32_and_rounded_once(dtype: Any, gpus: Runt
     assert not gpus.kernels.reasons  # type: ignore[union-attr]
 
 
+def test_a_mean_half_way_between_two_numbers_becomes_the_even_one() -> None:
+    odd = torch.arange(1, 72, 2).float()
+    for count in (3, 5, 6, 7):
+        rows = torch.full((len(odd), count), 2.0)
+        rows[:, 0], rows[:, 1] = 3.25, 0.75 - odd * count / 2048  # the mean is 2 - odd / 2048
+        assert torch.equal(rows.half().cuda().mean(1).cpu(), (2 - odd / 2048).half())
+
+
 @HALF
 def test_functions_are_as_near_as_their_rounding(dtype: Any) -> None:
     x = torch.cat([torch.linspace(-9, 9, 700), torch.logspace(-6, 0, 100), torch.tensor([0.0, float("inf")])]).to(dtype)

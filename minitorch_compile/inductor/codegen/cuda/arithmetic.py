@@ -85,8 +85,8 @@ class CudaArithmetic(EmitHandler):
     def near_form(self, prim: str, *operands: Value) -> str:
         """What does as well where the result is rounded at once; the same in all kernels of a group (`warm_up.py`)."""
         if prim == "div" and operands[1].block is self.root:
-            scale, _, reciprocal = self.reciprocal_of(operands[1])
-            return f"{operands[0].name} * {scale.name} * {reciprocal.name}"
+            # Mended: a sum of floats of two bytes, a seventh of it say, may lie half-way between two of them.
+            return self.mended(operands[0], self.reciprocal_of(operands[1]))
         return f"device_functions.{NEAR_BEFORE_ROUNDING[prim]}({', '.join(operand.name for operand in operands)})"
 
     def applied(self, prim: str, *operands: Value) -> Value:
@@ -100,9 +100,12 @@ class CudaArithmetic(EmitHandler):
         if self.is_rounded and self.has_reduction:  # others have two kernels, which have to agree (`warm_up.py`)
             text = f"{value.name} * {scale.name} * {reciprocal.name}"
             return self.line(text, float32, [value, scale, reciprocal])
-        names = ", ".join(part.name for part in (value, scale, scaled, reciprocal))
-        text = f"float32(device_functions.mended_quotient({names}))"
+        text = self.mended(value, (scale, scaled, reciprocal))
         return self.line(text, float32, [value, scale, scaled, reciprocal])
+
+    def mended(self, value: Value, parts: tuple[Value, Value, Value]) -> str:
+        """A quotient from the reciprocal of its divisor, and what that leaves over."""
+        return f"float32(device_functions.mended_quotient({', '.join(part.name for part in (value, *parts))}))"
 
     def reciprocal_of(self, divisor: Value) -> tuple[Value, Value, Value]:
         """A scale that keeps the reciprocal a float32, the divisor times that, and the reciprocal of it."""
