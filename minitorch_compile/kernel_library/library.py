@@ -109,14 +109,19 @@ class Library:
 
     def kernel(self, name: str) -> PlannedKernel | None:
         """The kernel of that name which takes a plan; None if there is none."""
-        if name not in self.kernels:
-            function, self.kernels[name] = self.planned.get(name), None
-            if function is not None and name in CALLING_BLAS:
-                provide_routines()
-            if function is not None and self._has(name, [function]):
-                address = self.addresses[function]
-                self.kernels[name] = PlannedKernel(address, self.tiles, self.execute, self.parallel)
+        if (
+            name not in self.kernels
+        ):  # a thread that asks meanwhile loads it, too: told that there is none, it would round
+            self.kernels[name] = self._loaded_kernel(name)  # another way than its next call does
         return self.kernels[name]
+
+    def _loaded_kernel(self, name: str) -> PlannedKernel | None:
+        function = self.planned.get(name)
+        if function is not None and name in CALLING_BLAS:
+            provide_routines()
+        if function is None or not self._has(name, [function]):
+            return None
+        return PlannedKernel(self.addresses[function], self.tiles, self.execute, self.parallel)
 
     def _has(self, name: str, functions: Iterable[str]) -> bool:
         """Whether the machine code of these functions is there still, all of it loaded now."""

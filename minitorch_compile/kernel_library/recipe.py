@@ -125,5 +125,5 @@ class Program:
         words = call_words(self.recipe, self.addresses, sizes)
         if len(self.lists) >= MOST_SIZES:
             self.lists.clear()
-        self.lists[sizes] = words.ctypes.data, words
-        return self.lists[sizes]
+        self.lists[sizes] = known = words.ctypes.data, words
+        return known

@@ -117,7 +117,10 @@ def _(input: Any, hx: Sequence[Any], params: Sequence[Any], *how: Any, **named: 
     options: list[Any] = [*how, *(False, None)[len(how) - 5 :]]
     has_biases, num_layers, dropout, train, bidirectional, batch_first, batch_sizes = options
     each, directions = 4 if has_biases else 2, 2 if bidirectional else 1
-    if batch_sizes is not None or len(params) != each * num_layers * directions or not _fits(input, hx, params):
+    if batch_sizes is not None or not params or not _fits(input, hx, params):
+        return None
+    expected = _sizes_of_weights(input.sizes[2], hx[0].sizes[2], num_layers, directions, has_biases)
+    if [p.sizes for p in params] != expected:
         return None
     if tuple(hx[0].sizes[:2]) != (num_layers * directions, input.sizes[0 if batch_first else 1]):
         return None
@@ -140,8 +143,19 @@ def _(input: Any, hx: Sequence[Any], params: Sequence[Any], *how: Any, **named: 
     return ops.transpose(x, 0, 1) if batch_first else x, *lasts
 
 
+def _sizes_of_weights(
+    inputs: int, hidden: int, layers: int, directions: int, has_biases: bool
+) -> list[tuple[int, ...]]:
+    """The sizes of all parameters, in their order."""
+    rows = GATES * hidden
+    first, later = (
+        [(rows, width), (rows, hidden), *[(rows,)] * 2 * has_biases] for width in (inputs, directions * hidden)
+    )
+    return first * directions + later * directions * (layers - 1)
+
+
 def _fits(input: Any, hx: Sequence[Any], params: Sequence[Any]) -> bool:
-    """Whether all are float32 tensors in main memory, of the sizes that belong together, and there is much to do."""
+    """Whether all are float32 tensors in main memory, input and states of three dimensions, and there is much to do."""
     tensors = [input, *hx, *params]
     if not all(isinstance(x, TensorBase) and 0 not in x.sizes for x in tensors) or len(input.sizes) != 3:
         return False
@@ -150,8 +164,6 @@ def _fits(input: Any, hx: Sequence[Any], params: Sequence[Any]) -> bool:
     hidden, steps = hx[0].sizes[2], input.sizes[0] * input.sizes[1]
     if steps * hidden * GATES < LEAST or dense(*tensors[3:]) is None or dense(input) is None:
         return False
-    if any(dense(state) is None for state in hx) or any(p.sizes[0] != GATES * hidden for p in params):
-        return False
-    if params[0].sizes[1] != input.sizes[2] or params[1].sizes[1] != hidden:
+    if any(dense(state) is None for state in hx):
         return False
     return program("lstm_cell") is not None and program("lstm_cell_backward") is not None

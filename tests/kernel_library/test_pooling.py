@@ -76,3 +76,20 @@ def test_places_outside_of_a_plane_are_left_to_the_formula(
     places[0, 0, 0, 0] = -1
     with pytest.raises(ValueError):
         ops.max_pool_with_indices_backward(grad, places, (1, 2, 4, 4))
+
+
+def test_a_kernel_that_another_thread_is_loading_is_there_for_this_one(
+    kernels: library.Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    has = library.Library._has
+    told: list[Any] = []
+
+    def meanwhile(self: library.Library, name: str, functions: Any) -> bool:
+        monkeypatch.setattr(library.Library, "_has", has)
+        told.append(self.kernel(name))
+        return has(self, name, functions)
+
+    monkeypatch.setattr(library.Library, "_has", meanwhile)
+    monkeypatch.setattr(kernels, "kernels", {})
+    assert kernels.kernel("max_pool2d") is not None
+    assert told != [None]

@@ -134,3 +134,14 @@ def test_what_does_not_fit_is_computed_by_the_formula(
         assert len(calls) == 1
         with config.patch(eager_kernels="off"):
             torch.testing.assert_close(unbatched, layer()(x.detach().repeat(8, 1, 1)[:, 0])[0])
+
+
+@pytest.mark.parametrize("place", [4, 5, 6])
+def test_parameters_of_a_later_layer_that_do_not_fit_are_refused_by_the_formula(
+    kernels: library.Library, place: int
+) -> None:
+    x, h, c = inputs(num_layers=2)
+    parameters = [parameter.detach() for parameter in layer(num_layers=2).parameters()]
+    parameters[place] = parameters[place][..., :-1].contiguous()
+    with pytest.raises(RuntimeError, match="size"):
+        torch.lstm(x, (h, c), parameters, True, 2, 0.0, False, False)

@@ -43,6 +43,10 @@ class TestScaledDotProductAttention:
         self.check()
         self.check(scale=0.3)
 
+    def test_vectors_without_numbers_agree_alike(self):
+        out = F.scaled_dot_product_attention(torch.ones(2, L, 0), torch.ones(2, S, 0), tensor([[1.0], [2], [3], [6]]))
+        assert out.tolist() == [[[3.0]] * L] * 2
+
     def test_causal_hides_what_comes_later(self):
         self.check(np.where(np.tril(np.ones((3, 6))), 0, -np.inf), is_causal=True)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -149,6 +150,12 @@ def test_division_of_integers_is_true_division() -> None:
 def test_integer_division_by_zero_raises() -> None:
     with pytest.raises(RuntimeError, match="ZeroDivisionError"):
         torch.tensor([1]) // torch.tensor([0])
+
+
+@pytest.mark.parametrize("divide", [torch.floor_divide, torch.remainder, torch.fmod])
+def test_no_integer_divided_by_zero_is_none(divide: Any) -> None:
+    nothing = torch.ones(0, 5, dtype=torch.int64)
+    assert divide(nothing, torch.zeros(1, 5, dtype=torch.int64)).shape == divide(nothing, 0).shape == (0, 5)
 
 
 def test_subtracting_bools_raises() -> None:

@@ -55,7 +55,7 @@ def scaled_dot_product_attention(
     torch.Size([2, 8, 5, 3])
     """
     _check(query, key, value, attn_mask, is_causal)
-    factor = 1 / math.sqrt(query.sizes[-1]) if scale is None else scale
+    factor = 1 / math.sqrt(query.sizes[-1] or 1) if scale is None else scale
     if not dropout_p and _is_fused(query, key, value, attn_mask, is_causal, factor, enable_gqa):
         how = _of_four(attn_mask), is_causal, factor, NOTHING, attn_mask is not None
         return _laid_out_as(query, flash_attention(query, key, value, *how)[0])

@@ -25,7 +25,7 @@ def check_division(name: str, dividend: Operand, divisor: Operand) -> None:
     kind = np.result_type(dividend, divisor).kind
     if kind == "b":
         raise RuntimeError(f'{name}: "{name}" is implemented for numbers, got bool tensors; call .int() first')
-    if kind in "iu" and not np.all(divisor):
+    if kind in "iu" and not np.all(divisor) and np.broadcast(dividend, divisor).size:
         raise RuntimeError(f"{name}: ZeroDivisionError: an integer was divided by zero")
 
 
