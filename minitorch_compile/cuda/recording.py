@@ -96,9 +96,8 @@ class Recording:
         """What puts all of it into a stream of its device, given the stream's handle: without a question in between if
         nothing can go wrong in its kernels."""
         self.instantiate()
-        if self.check is None:
-            return self.launch_in
-        return lambda handle: self.launch(StreamHandle(self.stream.device, handle))
+        checked = lambda handle: self.launch(StreamHandle(self.stream.device, handle))
+        return self.launch_in if self.check is None else checked
 
     def launch(self, stream: StreamHandle) -> None:
         """Puts all of it into a stream of its device."""

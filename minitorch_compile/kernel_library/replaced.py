@@ -50,17 +50,13 @@ def _library() -> Any:
 
 def program(name: str) -> Any:
     """The program of that name in this process's library; None where kernels are off, or there is none."""
-    if config.eager_kernels == "off":
-        return None
-    found = _library()
+    found = None if config.eager_kernels == "off" else _library()
     return None if found is None else found.program(name)
 
 
 def planned(name: str) -> Any:
     """The kernel of that name that takes a plan, likewise."""
-    if config.eager_kernels == "off":
-        return None
-    found = _library()
+    found = None if config.eager_kernels == "off" else _library()
     return None if found is None else found.kernel(name)
 
 

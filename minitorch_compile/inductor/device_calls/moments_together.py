@@ -114,9 +114,8 @@ def in_one_pass(first: Loop, second: Loop) -> list[Loop]:
         return ops.convert(ops.apply("add", from_zero, ops.load(once, once.address(at))), float32)
 
     def spread(ops: Handler, at: Position) -> object:
-        sum_of_distances = ops.load(once, once.address(at))
-        share = ops.apply("div", sum_of_distances, ops.constant(count, float64))
-        less = ops.apply("mul", sum_of_distances, share)
+        distances = ops.load(once, once.address(at))
+        less = ops.apply("mul", distances, ops.apply("div", distances, ops.constant(count, float64)))
         return ops.convert(ops.apply("sub", ops.load(twice, twice.address(at)), less), float32)
 
     return [

@@ -43,10 +43,9 @@ class Terms(Handler):
         return value
 
     def term(self, *parts: Hashable) -> int:
-        if parts not in self.known:
-            self.known[parts] = len(self.made)
-            self.made.append(parts)
-        return self.known[parts]
+        number = self.known.setdefault(parts, len(self.made))
+        self.made += [parts] if number == len(self.made) else []
+        return number
 
     def load(self, buffer: Buffer, address: Index) -> int:
         return self.term("load", buffer, address)
