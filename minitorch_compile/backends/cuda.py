@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -109,10 +109,9 @@ def cudnn_sdp_enabled() -> bool:
     return "CUDNN_ATTENTION" in attention_switches.enabled
 
 
-@contextmanager
 def sdp_kernel(
     enable_flash: bool = True, enable_math: bool = True, enable_mem_efficient: bool = True, enable_cudnn: bool = True
-) -> Iterator[dict[str, Any]]:
+) -> AbstractContextManager[dict[str, Any]]:
     """The older name of `torch.nn.attention.sdpa_kernel`: inside, only what is named may be used. Warns of its age."""
     warn_user(
         "`torch.backends.cuda.sdp_kernel()` is deprecated. In the future, this context manager will be removed. Please"
@@ -125,8 +124,13 @@ def sdp_kernel(
         "EFFICIENT_ATTENTION": enable_mem_efficient,
         "CUDNN_ATTENTION": enable_cudnn,
     }
+    return _only(frozenset(name for name, allowed in wanted.items() if allowed))
+
+
+@contextmanager
+def _only(names: frozenset[str]) -> Iterator[dict[str, Any]]:
     before = attention_switches.enabled
-    attention_switches.enabled = frozenset(name for name, allowed in wanted.items() if allowed)
+    attention_switches.enabled = names
     try:
         yield {}
     finally:

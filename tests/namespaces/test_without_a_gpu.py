@@ -129,8 +129,11 @@ def test_what_a_compiled_function_asks_about_backends_is_traced():
 
 def test_the_older_choice_of_attention_kernels():
     cuda = torch.backends.cuda
-    with pytest.warns(FutureWarning, match="sdp_kernel"), pytest.raises(KeyError):
-        with cuda.sdp_kernel(enable_flash=False, enable_cudnn=False):
+    with pytest.warns(FutureWarning, match="sdp_kernel") as warned:
+        chosen = cuda.sdp_kernel(enable_flash=False, enable_cudnn=False)
+    assert warned[0].filename == __file__  # whose line is to be changed
+    with pytest.raises(KeyError):
+        with chosen:
             assert (cuda.flash_sdp_enabled(), cuda.math_sdp_enabled()) == (False, True)
             assert (cuda.mem_efficient_sdp_enabled(), cuda.cudnn_sdp_enabled()) == (True, False)
             raise KeyError
