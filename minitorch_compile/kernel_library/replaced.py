@@ -20,7 +20,7 @@ from minitorch_compile.tensor.dispatch.argument_devices import is_elsewhere
 from minitorch_compile.tensor.dispatch.dispatch import any_requires_grad, contexts
 from minitorch_compile.tensor.dispatch.overrides import PLAIN
 from minitorch_compile.tensor.dispatch.overrides import state as overrides
-from minitorch_compile.tensor.dispatch.torch_dispatch import dispatching
+from minitorch_compile.tensor.dispatch.torch_dispatch import is_asked
 from minitorch_compile.tensor.grad_mode import state as grad_state
 
 ShortCut = Callable[..., Any]
@@ -166,7 +166,7 @@ def _with_body(body: Callable[..., Any], short_cut: ShortCut, records: bool) -> 
     @wraps(body)
     def run(*args: Any, **kwargs: Any) -> Any:
         recording = not records and grad_state.enabled and any_requires_grad(args, kwargs)
-        if not (contexts or overrides.modes or dispatching or recording):
+        if not (contexts or overrides.modes or recording or is_asked(args, kwargs)):
             found = short_cut(*args, **kwargs)
             if found is not None:
                 return found

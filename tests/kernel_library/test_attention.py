@@ -13,6 +13,7 @@ import minitorch_compile.nn.functional as F
 from minitorch_compile.kernel_library import library
 from minitorch_compile.kernel_library.blas_routines import CALLING_BLAS
 from minitorch_compile.kernel_library.planned_kernel import PlannedKernel
+from minitorch_compile.tensor.dispatch.torch_dispatch import dispatching
 from tests.kernel_library.used_library import results, used_library
 
 
@@ -74,6 +75,27 @@ def test_attention_runs_on_its_kernels(attention: library.Library, name: str, th
     assert len(calls) == 2
     for value, exact in zip(found, results(call, arrays, np.float64), strict=True):
         np.testing.assert_allclose(value, exact, rtol=2e-5, atol=5e-6)
+
+
+def test_a_class_that_is_asked_keeps_no_other_tensors_from_the_kernels(
+    attention: library.Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, calls = [], []
+    run = PlannedKernel.call
+    monkeypatch.setattr(PlannedKernel, "call", lambda self, *given: calls.append(self) or run(self, *given))
+
+    class Asked(torch.Tensor):
+        @classmethod
+        def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            asked.append(func)
+            return func(*(x.as_subclass(torch.Tensor) if type(x) is cls else x for x in args), **(kwargs or {}))
+
+    x = torch.randn(2, 3, 80, 16)
+    attend(x, x, x)
+    assert (len(calls), len(asked)) == (1, 0)
+    attend(x.as_subclass(Asked), x, x)
+    dispatching.remove(Asked)
+    assert asked
 
 
 def test_attention_is_differentiable_twice_and_may_be_transformed(attention: library.Library) -> None:

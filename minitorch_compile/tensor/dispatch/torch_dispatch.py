@@ -106,6 +106,11 @@ def instances(args: Sequence[Any]) -> Iterator[Any]:
             yield from instances(value)
 
 
+def is_asked(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
+    """Whether an argument is of such a class, which a call's other readers must leave to it."""
+    return bool(dispatching) and any(True for _ in instances((*args, *kwargs.values())))
+
+
 def dispatched(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What the class of an argument says that a call gives; MISSING if there is none. TypeError if none has an
     answer."""

@@ -16,7 +16,7 @@ from minitorch_compile.tensor.dispatch.accelerators import accelerators
 from minitorch_compile.tensor.dispatch.declare import composite
 from minitorch_compile.tensor.dispatch.dispatch import contexts, stacks
 from minitorch_compile.tensor.dispatch.op import Tensor
-from minitorch_compile.tensor.dispatch.torch_dispatch import dispatching
+from minitorch_compile.tensor.dispatch.torch_dispatch import is_asked
 from minitorch_compile.tensor.memory.device import CPU
 from minitorch_compile.tensor.memory.elementwise_strides import elementwise_strides
 from minitorch_compile.tensor.numerics.dtype import bool_, float32
@@ -92,7 +92,7 @@ def _is_fused(query: Any, key: Any, value: Any, mask: Any, is_causal: bool, scal
 def _is_one_call(query: Any, key: Any, value: Any, mask: Any, shares_heads: bool) -> bool:
     """Whether this is run at once, in main memory, with heads of float32 numbers: then one operation takes less time
     and memory, and leaves one node for the way back. Who traces or transforms a program sees what it is written in."""
-    if contexts or dispatching or mask is not None or query.dtype is not float32:
+    if contexts or is_asked((query, key, value), {}) or mask is not None or query.dtype is not float32:
         return False
     if any(len(x.sizes) != 4 or 0 in x.sizes or x.is_fake or x.device is not CPU for x in (query, key, value)):
         return False
