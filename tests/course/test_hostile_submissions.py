@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -11,7 +12,7 @@ import warnings
 
 import pytest
 
-from minitorch_compile.course.checking import check_process
+from minitorch_compile.course.checking import check_process, warm
 from minitorch_compile.course.checking.check_events import MOST_BYTES, checked
 from minitorch_compile.course.checking.check_keeper import ON_LINUX
 from minitorch_compile.course.checking.check_process import judge
@@ -189,6 +190,19 @@ finally:
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
     assert done.stdout == "it has ended\n", done.stderr
+
+
+@pytest.mark.skipif(not ON_LINUX, reason="there checks are forked from the warm process")
+def test_a_keeper_that_a_busy_machine_does_not_end_yet_is_no_fault_of_the_check(monkeypatch):
+    alive, held = os.pipe()
+    deaf = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); time.sleep(600)"
+    with subprocess.Popen([sys.executable, "-c", deaf], stdout=subprocess.PIPE, start_new_session=True) as process:
+        process.stdout.readline()
+        monkeypatch.setattr(check_process, "PATIENCE", 0.05)
+        keeper = warm.ForkedKeeper(process.pid, process.stdout, os.fdopen(alive, "rb", buffering=0))
+        check_process._end(keeper, "no such token")
+    os.close(held)
+    assert process.returncode == -signal.SIGKILL
 
 
 def test_a_machine_without_room_for_a_process_is_told_of(monkeypatch):

@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
@@ -222,11 +223,13 @@ def _death_in_words(code: int) -> str:
 def _end(keeper: Keeper, token: str) -> None:
     """Stop the worker and whatever it started; if the keeper can't do that any more, whatever has the token."""
     keeper.terminate()
-    try:
+    code: int | None = None
+    with suppress(subprocess.TimeoutExpired):
         code = keeper.wait(timeout=2 * PATIENCE)
-    except subprocess.TimeoutExpired:
+    if code is None:
         keeper.kill()
-        code = keeper.wait(timeout=PATIENCE)
+        with suppress(subprocess.TimeoutExpired):  # a machine at its limit ends it later: what was judged stands
+            keeper.wait(timeout=PATIENCE)
     if code != 0:
         of_it = {pid for pid, _ in processes() if is_of(pid, token, keeper.pid)} if ON_LINUX else set[int]()
         send(signal.SIGKILL, of_it)

@@ -21,6 +21,7 @@ import subprocess
 import sys
 import threading
 from contextlib import suppress
+from io import RawIOBase
 from typing import IO, NoReturn
 
 PROGRAM = f"from {__name__} import main; main()"
@@ -67,7 +68,7 @@ class Warm:
         finally:
             os.close(events_there)
             os.close(alive_there)
-        return ForkedKeeper(int(answer), os.fdopen(events, "rb"), alive)
+        return ForkedKeeper(int(answer), os.fdopen(events, "rb"), os.fdopen(alive, "rb", buffering=0))
 
     def end(self) -> None:
         self.socket.close()
@@ -78,7 +79,7 @@ class Warm:
 class ForkedKeeper:
     """A keeper that is no child of ours, with the parts of Popen that a check needs."""
 
-    def __init__(self, pid: int, stdout: IO[bytes], alive: int) -> None:
+    def __init__(self, pid: int, stdout: IO[bytes], alive: RawIOBase) -> None:
         self.pid, self.stdout, self.alive = pid, stdout, alive
         self.returncode: int | None = None
 
@@ -104,8 +105,8 @@ class ForkedKeeper:
     def _ended(self, timeout: float) -> int | None:
         """Its pipe says when it has ended, and that it has ended well."""
         if self.returncode is None and select.select([self.alive], [], [], timeout)[0]:
-            self.returncode = 0 if os.read(self.alive, 1) == b"0" else 1
-            os.close(self.alive)
+            self.returncode = 0 if self.alive.read(1) == b"0" else 1
+            self.alive.close()
         return self.returncode
 
 
