@@ -15,6 +15,7 @@ from contextlib import suppress
 from minitorch_compile import config, logs
 from minitorch_compile.environment_variables import CACHE_DIR, COMPILE_THREADS, EAGER_KERNELS
 from minitorch_compile.kernel_library import (  # noqa: F401 (which ops have kernels)
+    activations,
     attention,
     batch_norms,
     image_short_cuts,

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from minitorch_compile.autograd.derivative_table import DERIVATIVES
+from minitorch_compile.kernel_library.activations import ACTIVATIONS
 from minitorch_compile.tensor import Tensor, ops
 
 Function = Callable[..., Any]
@@ -139,14 +140,14 @@ def _(grad: Tensor, out: Tensor) -> Any:
 # ------------------------------------------------------------------------------------------------ elements
 
 
-def _elementwise(name: str, function: Function) -> None:
-    program(name, "elements", x="elements")(function)
+def _elementwise(name: str, function: Function, numbers: str = "") -> None:
+    program(name, "elements", numbers, x="elements")(function)
 
 
-def _by_input(name: str, op: Any, *options: Any) -> None:
-    """The gradient of an op on elements whose formula needs its input."""
-    program(f"{name}_backward", "elements", grad="elements", x="elements")(
-        lambda grad, x: gradients(op, grad, None, x, *options)[0]
+def _by_input(name: str, op: Any, *options: Any, numbers: str = "") -> None:
+    """The gradient of an op on elements whose formula needs its input, and these numbers."""
+    program(f"{name}_backward", "elements", numbers, grad="elements", x="elements")(
+        lambda grad, x, *given: gradients(op, grad, None, x, *options, *given)[0]
     )
 
 
@@ -160,10 +161,26 @@ def _by_output(name: str, op: Any) -> None:
 for _name, _op, _options in (
     ("gelu", ops.gelu, ("none",)),
     ("tanh_gelu", ops.gelu, ("tanh",)),
-    ("silu", ops.silu, ()),
 ):
     _elementwise(_name, lambda x, op=_op, options=_options: op(x, *options))
     _by_input(_name, _op, *_options)
+
+for _op, _numbers in ACTIVATIONS.items():
+    _elementwise(_op.name, _op, _numbers)
+    _by_input(_op.name, _op, numbers=_numbers)
+
+
+@program("elu", "elements", "below scale steep", x="elements")
+def _(x: Tensor, below: float, scale: float, steep: float) -> Any:
+    """elu, told the products of its numbers, which a kernel doesn't multiply: `below` = alpha * scale."""
+    return ops.where(x <= 0, ops.expm1(ops.where(x <= 0, x, 0.0) * steep) * below, x * scale)
+
+
+@program("elu_backward", "elements", "slope scale steep", grad="elements", x="elements")
+def _(grad: Tensor, x: Tensor, slope: float, scale: float, steep: float) -> Any:
+    """`slope` = alpha * scale * steep."""
+    return grad * ops.where(x <= 0, ops.exp(ops.where(x < 0, x, 0.0) * steep) * slope, scale)
+
 
 _elementwise("sigmoid", ops.sigmoid)
 

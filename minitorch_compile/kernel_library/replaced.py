@@ -7,7 +7,8 @@ tape, transforms, modes and tracers are asked before a formula runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterable
 from functools import cache, wraps
 from typing import Any
 
@@ -87,6 +88,16 @@ def dense(*tensors: Any) -> tuple[np.ndarray, ...] | None:
         return None
     arrays[0] = np.ascontiguousarray(arrays[0])
     return tuple(arrays) if is_dense(*arrays) else None
+
+
+def dense_if_large(*tensors: Any) -> tuple[np.ndarray, ...] | None:
+    """The arrays of these tensors if the first is large enough to be worth a kernel."""
+    return dense(*tensors) if math.prod(tensors[0].sizes) >= LEAST else None
+
+
+def are_numbers(given: Iterable[Any]) -> bool:
+    """Whether kernels take the values of all of these."""
+    return all(isinstance(number, NUMBERS) for number in given)
 
 
 def kernel(op: Op) -> Callable[[ShortCut], ShortCut]:

@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.kernel_library.replaced import (
-    LEAST,
     NUMBERS,
     composite,
-    dense,
+    dense_if_large,
     gradient,
     is_dense,
     kernel,
@@ -52,7 +51,7 @@ def _(input: Array, normalized_shape: tuple[int, ...], weight: Array | None, bia
 def _(grad: Any, out: Any, x: Any, normalized_shape: tuple[int, ...], weight: Any, bias: Any, eps: float) -> Any:
     if weight is None or grad[0] is None or grad[1] is not None or grad[2] is not None:
         return None
-    arrays = _dense_if_large(grad[0], x, weight, *out[1:])
+    arrays = dense_if_large(grad[0], x, weight, *out[1:])
     if arrays is None:
         return None
     by_input, by_parameters = program("layer_norm_by_input"), program("layer_norm_by_parameters")
@@ -80,17 +79,12 @@ def _(input: Any, normalized_shape: Sequence[int], weight: Any = None, eps: floa
     if not (isinstance(input, TensorBase) and isinstance(weight, TensorBase) and isinstance(step, NUMBERS)):
         return None
     fits = weight.sizes == tuple(normalized_shape) == input.sizes[-len(weight.sizes) :]
-    arrays = _dense_if_large(input, weight) if fits else None
+    arrays = dense_if_large(input, weight) if fits else None
     found = program("rms_norm") if arrays is not None else None
     if arrays is None or found is None:
         return None
     x, w = arrays
     return wrap(found((x.size // w.size, w.size), (x.shape,), arrays, step)[0])
-
-
-def _dense_if_large(*tensors: Any) -> tuple[Array, ...] | None:
-    """The arrays of these tensors if the first is large enough to be worth a kernel."""
-    return dense(*tensors) if math.prod(tensors[0].sizes) >= LEAST else None
 
 
 # ------------------------------------------------------------------------------------------------ softmax
@@ -111,7 +105,7 @@ def _along_rows_backward(name: str) -> Callable[..., Any]:
     def run(grad: Any, out: Any, x: Any, dim: int, dtype: Any) -> Any:
         if dim not in (-1, len(out.sizes) - 1) or x.dtype is not out.dtype:
             return None
-        arrays = _dense_if_large(grad, out)
+        arrays = dense_if_large(grad, out)
         if arrays is None:
             return None
         found, columns = program(name), out.sizes[-1]
@@ -123,55 +117,6 @@ def _along_rows_backward(name: str) -> Callable[..., Any]:
 for _name, _op in (("softmax", ops.softmax), ("log_softmax", ops.log_softmax)):
     kernel(_op)(_along_rows(_name))
     gradient(_op)(_along_rows_backward(f"{_name}_backward"))
-
-# ------------------------------------------------------------------------------------------------ elements
-
-
-def _by_element(name: str) -> Callable[..., Any]:
-    def run(input: Array) -> Any:
-        found = program(name) if is_dense(input) else None
-        return found and found((input.size,), (input.shape,), (input,))[0]
-
-    return run
-
-
-def _by_element_backward(name: str) -> Callable[..., Any]:
-    def run(grad: Any, out: Any, x: Any) -> Any:
-        arrays = _dense_if_large(grad, x)
-        if arrays is None or arrays[0].shape != arrays[1].shape:
-            return None
-        found = program(name)
-        return found and wrap(found((arrays[0].size,), (arrays[0].shape,), arrays)[0])
-
-    return run
-
-
-for _element_op in (ops.silu, ops.sigmoid):
-    kernel(_element_op)(_by_element(_element_op.name))
-gradient(ops.silu)(_by_element_backward("silu_backward"))
-
-
-def _by_result_backward(name: str) -> Callable[..., Any]:
-    return lambda grad, out, x: _by_element_backward(name)(grad, out, out)
-
-
-for _element_op in (ops.relu, ops.sigmoid, ops.tanh):
-    gradient(_element_op)(_by_result_backward(f"{_element_op.name}_backward"))
-
-
-GELUS = {"none": "gelu", "tanh": "tanh_gelu"}
-
-
-@kernel(ops.gelu)
-def _(input: Array, approximate: str = "none") -> Any:
-    name = GELUS.get(approximate)
-    return name and _by_element(name)(input)
-
-
-@gradient(ops.gelu)
-def _(grad: Any, out: Any, x: Any, approximate: str) -> Any:
-    return _by_element_backward(f"{GELUS[approximate]}_backward")(grad, out, x)
-
 
 # ------------------------------------------------------------------------------------------------ sums
 
