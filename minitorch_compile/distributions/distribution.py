@@ -91,15 +91,34 @@ class Distribution:
         return Size((*_sizes(sample_shape), *self._batch_shape, *self._event_shape))
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        """The same distribution with its parameters expanded to a larger batch."""
-        batch, new = Size(_sizes(batch_shape)), object.__new__(type(self))
-        new.__dict__.update(self.__dict__)
-        for name, event_dims in self.parameter_event_dims.items():
-            if name in self.__dict__:
-                value = self.__dict__[name]
-                new.__dict__[name] = value.expand((*batch, *value.shape[value.ndim - event_dims :]))
-        new._batch_shape = batch
+        """The same distribution with its parameters expanded to a larger batch.
+
+        A subclass whose own `expand` calls this one gives the distribution that it has begun as `_instance`: what it
+        lacks is added, what it has stays.
+        """
+        batch = Size(_sizes(batch_shape))
+        new = object.__new__(type(self)) if _instance is None else _instance
+        same = {"_batch_shape": batch, "_validate_args": self._validate_args}
+        new.__dict__ = {**self.__dict__, **self._expanded(batch), **same, **new.__dict__}
         return new
+
+    def _expanded(self, batch: Size) -> dict[str, Any]:
+        """The attributes that are others in a larger batch."""
+        given = {name: self.__dict__[name] for name in self.parameter_event_dims if name in self.__dict__}
+        events = self.parameter_event_dims
+        return {name: x.expand((*batch, *x.shape[x.ndim - events[name] :])) for name, x in given.items()}
+
+    def _get_checked_instance(self, cls: type, _instance: Any = None) -> Any:
+        """What an `expand` of `cls` fills: `_instance`, or a new distribution of this one's class.
+
+        NotImplementedError if that class has a constructor, so attributes, which the `expand` of `cls` doesn't know.
+        """
+        if _instance is None and type(self).__init__ != cls.__init__:  # type: ignore[misc]
+            raise NotImplementedError(
+                f"Subclass {type(self).__name__} of {cls.__name__} that defines a custom __init__ method must also"
+                " define a custom .expand() method."
+            )
+        return object.__new__(type(self)) if _instance is None else _instance
 
     # ------------------------------------------------------------------------------------------------------ samples
 

@@ -12,7 +12,7 @@ from typing import Any
 from minitorch_compile.distributions import constraints
 from minitorch_compile.distributions.distribution import ONE_SAMPLE, Distribution
 from minitorch_compile.distributions.parameters import broadcast_all
-from minitorch_compile.tensor import Tensor, ops
+from minitorch_compile.tensor import Size, Tensor, ops
 
 
 class GeneralizedPareto(Distribution):
@@ -26,10 +26,9 @@ class GeneralizedPareto(Distribution):
         self.loc, self.scale, self.concentration = broadcast_all(loc, scale, concentration)
         super().__init__(self.loc.shape, validate_args=validate_args)
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        batch = tuple(batch_shape)
+    def _expanded(self, batch: Size) -> dict[str, Any]:
         loc, scale, concentration = (x.expand(batch) for x in (self.loc, self.scale, self.concentration))
-        return GeneralizedPareto(loc, scale, concentration, validate_args=False)
+        return vars(GeneralizedPareto(loc, scale, concentration, validate_args=False))
 
     @constraints.dependent_property(is_discrete=False, event_dim=0)
     def support(self) -> Any:

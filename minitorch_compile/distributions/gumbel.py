@@ -1,6 +1,6 @@
 """The Gumbel distribution: of the largest of many.
 
->>> from minitorch_compile.tensor import tensor
+>>> from minitorch_compile.tensor import Size, tensor
 >>> d = Gumbel(0.0, 1.0)
 >>> d.log_prob(tensor(0.0)), d.mean
 (tensor(-1.), tensor(0.5772))
@@ -16,7 +16,7 @@ from minitorch_compile.distributions.parameters import broadcast_all
 from minitorch_compile.distributions.transformed_distribution import TransformedDistribution
 from minitorch_compile.distributions.transforms import AffineTransform, ExpTransform
 from minitorch_compile.distributions.uniform import Uniform
-from minitorch_compile.tensor import Tensor, ops
+from minitorch_compile.tensor import Size, Tensor, ops
 from minitorch_compile.tensor.numerics.numeric_limits import finfo
 
 EULER = 0.57721566490153286060
@@ -36,9 +36,8 @@ class Gumbel(TransformedDistribution):
         transforms = [*minus_log, ExpTransform().inv, AffineTransform(self.loc, -self.scale)]
         super().__init__(base, transforms, validate_args)
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        loc, scale = self.loc.expand(batch_shape), self.scale.expand(batch_shape)
-        return type(self)(loc, scale, validate_args=self._validate_args)
+    def _expanded(self, batch: Size) -> dict[str, Any]:
+        return vars(Gumbel(self.loc.expand(batch), self.scale.expand(batch), validate_args=False))
 
     @property
     def mean(self) -> Any:

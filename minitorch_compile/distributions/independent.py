@@ -1,6 +1,6 @@
 """Several distributions of a batch, taken as one of vectors whose elements are independent.
 
->>> from minitorch_compile.tensor import ones, zeros
+>>> from minitorch_compile.tensor import Size, ones, zeros
 >>> from minitorch_compile.distributions.normal import Normal
 >>> d = Independent(Normal(zeros(3, 2), ones(3, 2)), 1)
 >>> d, d.log_prob(zeros(3, 2)).shape
@@ -13,7 +13,7 @@ from typing import Any
 
 from minitorch_compile.distributions import constraints
 from minitorch_compile.distributions.distribution import ONE_SAMPLE, Distribution
-from minitorch_compile.tensor import Tensor
+from minitorch_compile.tensor import Size, Tensor
 
 
 def sum_rightmost(value: Any, dims: int) -> Any:
@@ -43,10 +43,9 @@ class Independent(Distribution):
         split = len(batch) - count
         super().__init__(batch[:split], batch[split:] + base_distribution.event_shape, validate_args)
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+    def _expanded(self, batch: Size) -> dict[str, Any]:
         inner = self._event_shape[: self.reinterpreted_batch_ndims]
-        base = self.base_dist.expand((*batch_shape, *inner))
-        return type(self)(base, self.reinterpreted_batch_ndims, validate_args=False)
+        return {"base_dist": self.base_dist.expand((*batch, *inner))}
 
     @property
     def has_rsample(self) -> bool:  # type: ignore[override]

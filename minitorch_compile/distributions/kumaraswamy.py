@@ -14,7 +14,7 @@ from minitorch_compile.distributions.parameters import broadcast_all
 from minitorch_compile.distributions.transformed_distribution import TransformedDistribution
 from minitorch_compile.distributions.transforms import AffineTransform, PowerTransform
 from minitorch_compile.distributions.uniform import Uniform
-from minitorch_compile.tensor import ops
+from minitorch_compile.tensor import Size, ops
 
 
 class Kumaraswamy(TransformedDistribution):
@@ -30,9 +30,9 @@ class Kumaraswamy(TransformedDistribution):
         parts = [shapes[0], AffineTransform(1.0, -1.0), shapes[1]]
         super().__init__(base, parts, validate_args)
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        batch = tuple(batch_shape)
-        return Kumaraswamy(self.concentration1.expand(batch), self.concentration0.expand(batch), validate_args=False)
+    def _expanded(self, batch: Size) -> dict[str, Any]:
+        one, zero = self.concentration1.expand(batch), self.concentration0.expand(batch)
+        return vars(Kumaraswamy(one, zero, validate_args=False))
 
     def _moment(self, n: int) -> Any:
         """b B(1 + n / a, b), with the beta function."""

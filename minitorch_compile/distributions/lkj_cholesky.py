@@ -91,8 +91,8 @@ class LKJCholesky(Distribution):
         self._beta = Beta(first, second, validate_args=False)
         super().__init__(batch, Size((dim, dim)), validate_args)
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        return LKJCholesky(self.dim, self.concentration.expand(tuple(batch_shape)), validate_args=False)
+    def _expanded(self, batch: Size) -> dict[str, Any]:
+        return vars(LKJCholesky(self.dim, self.concentration.expand(batch), validate_args=False))
 
     def sample(self, sample_shape: Any = ONE_SAMPLE) -> Any:
         length = self._beta.sample(sample_shape).unsqueeze(-1)

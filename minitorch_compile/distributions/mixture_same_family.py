@@ -1,6 +1,6 @@
 """A mixture: one of several distributions of a kind, chosen at random.
 
->>> from minitorch_compile.tensor import tensor
+>>> from minitorch_compile.tensor import Size, tensor
 >>> from minitorch_compile.distributions.categorical import Categorical
 >>> from minitorch_compile.distributions.normal import Normal
 >>> d = MixtureSameFamily(Categorical(tensor([0.5, 0.5])), Normal(tensor([-1.0, 1.0]), 1.0))
@@ -15,7 +15,7 @@ from typing import Any
 from minitorch_compile.distributions import constraints
 from minitorch_compile.distributions.categorical import Categorical
 from minitorch_compile.distributions.distribution import ONE_SAMPLE, Distribution
-from minitorch_compile.tensor import Tensor, no_grad, ops
+from minitorch_compile.tensor import Size, Tensor, no_grad, ops
 
 
 class MixtureSameFamily(Distribution):
@@ -40,10 +40,9 @@ class MixtureSameFamily(Distribution):
         self._mixture, self._components = mixture_distribution, component_distribution
         super().__init__(batch[:-1], events, validate_args)
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+    def _expanded(self, batch: Size) -> dict[str, Any]:
         count = self._mixture.param_shape[-1]
-        mixture, components = self._mixture.expand(batch_shape), self._components.expand((*batch_shape, count))
-        return type(self)(mixture, components, validate_args=False)
+        return {"_mixture": self._mixture.expand(batch), "_components": self._components.expand((*batch, count))}
 
     @property
     def mixture_distribution(self) -> Categorical:

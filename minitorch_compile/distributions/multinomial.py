@@ -1,6 +1,6 @@
 """The multinomial distribution: how often each of several outcomes comes in some trials.
 
->>> from minitorch_compile.tensor import tensor
+>>> from minitorch_compile.tensor import Size, tensor
 >>> d = Multinomial(4, tensor([1.0, 3.0]))
 >>> d.mean, d.sample().sum()
 (tensor([1., 3.]), tensor(4.))
@@ -17,7 +17,7 @@ from minitorch_compile.distributions.categorical import Categorical
 from minitorch_compile.distributions.distribution import ONE_SAMPLE, Distribution
 from minitorch_compile.distributions.parameters import broadcast_all
 from minitorch_compile.nn import functional as F
-from minitorch_compile.tensor import Tensor, no_grad, ops
+from minitorch_compile.tensor import Size, Tensor, no_grad, ops
 
 
 class Multinomial(Distribution):
@@ -34,12 +34,8 @@ class Multinomial(Distribution):
         self._categorical = Categorical(probs, logits)
         super().__init__(self._categorical.batch_shape, self._categorical.param_shape[-1:], validate_args)
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        new = object.__new__(type(self))
-        new.__dict__.update(self.__dict__)
-        new._categorical = self._categorical.expand(batch_shape)
-        new._batch_shape = new._categorical.batch_shape
-        return new
+    def _expanded(self, batch: Size) -> dict[str, Any]:
+        return {"_categorical": self._categorical.expand(batch)}
 
     @property
     def probs(self) -> Any:

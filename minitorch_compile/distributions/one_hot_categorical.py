@@ -1,6 +1,6 @@
 """The categorical distribution, with outcomes as vectors that are 1 in one place.
 
->>> from minitorch_compile.tensor import tensor
+>>> from minitorch_compile.tensor import Size, tensor
 >>> OneHotCategorical(probs=tensor([0.0, 1.0])).sample((2,))
 tensor([[0., 1.],
         [0., 1.]])
@@ -14,7 +14,7 @@ from minitorch_compile.distributions import constraints
 from minitorch_compile.distributions.categorical import Categorical
 from minitorch_compile.distributions.distribution import ONE_SAMPLE, Distribution
 from minitorch_compile.nn import functional as F
-from minitorch_compile.tensor import Tensor, ops
+from minitorch_compile.tensor import Size, Tensor, ops
 
 
 class OneHotCategorical(Distribution):
@@ -28,12 +28,8 @@ class OneHotCategorical(Distribution):
         self._categorical = Categorical(probs, logits)
         super().__init__(self._categorical.batch_shape, self._categorical.param_shape[-1:], validate_args)
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        new = object.__new__(type(self))
-        new.__dict__.update(self.__dict__)
-        new._categorical = self._categorical.expand(batch_shape)
-        new._batch_shape = new._categorical.batch_shape
-        return new
+    def _expanded(self, batch: Size) -> dict[str, Any]:
+        return {"_categorical": self._categorical.expand(batch)}
 
     @property
     def probs(self) -> Any:

@@ -14,7 +14,7 @@ from minitorch_compile.distributions.exponential import Exponential
 from minitorch_compile.distributions.parameters import broadcast_all
 from minitorch_compile.distributions.transformed_distribution import TransformedDistribution
 from minitorch_compile.distributions.transforms import AffineTransform, ExpTransform
-from minitorch_compile.tensor import ops
+from minitorch_compile.tensor import Size, ops
 
 
 class Pareto(TransformedDistribution):
@@ -28,9 +28,8 @@ class Pareto(TransformedDistribution):
         base = Exponential(self.alpha, validate_args=validate_args)
         super().__init__(base, [ExpTransform(), AffineTransform(0, self.scale)], validate_args)
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        batch = tuple(batch_shape)
-        return Pareto(self.scale.expand(batch), self.alpha.expand(batch), validate_args=False)
+    def _expanded(self, batch: Size) -> dict[str, Any]:
+        return vars(Pareto(self.scale.expand(batch), self.alpha.expand(batch), validate_args=False))
 
     @constraints.dependent_property(is_discrete=False, event_dim=0)
     def support(self) -> Any:

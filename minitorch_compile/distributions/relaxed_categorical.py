@@ -1,6 +1,6 @@
 """One-hot samples blurred so that gradients pass: the Gumbel-softmax or concrete distribution.
 
->>> from minitorch_compile.tensor import tensor
+>>> from minitorch_compile.tensor import Size, tensor
 >>> d = RelaxedOneHotCategorical(tensor(0.5), probs=tensor([0.2, 0.8]))
 >>> bool(((d.rsample((3,)).sum(-1) - 1).abs() < 1e-5).all())
 True
@@ -20,12 +20,13 @@ from minitorch_compile.distributions.distribution import ONE_SAMPLE, Distributio
 from minitorch_compile.distributions.parameters import broadcast_all, clamp_probs
 from minitorch_compile.distributions.transformed_distribution import TransformedDistribution
 from minitorch_compile.distributions.transforms import ExpTransform
-from minitorch_compile.tensor import Tensor, ops, tensor
+from minitorch_compile.tensor import Size, Tensor, ops, tensor
 
 
 class ExpRelaxedCategorical(Distribution):
     """The logarithms of RelaxedOneHotCategorical: the log-softmax of scores with Gumbel noise."""
 
+    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     has_rsample = True
     support = constraints.real_vector
 
@@ -36,12 +37,8 @@ class ExpRelaxedCategorical(Distribution):
         self._categorical = Categorical(probs, logits)
         super().__init__(self._categorical.batch_shape, self._categorical.param_shape[-1:], validate_args)
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        new = object.__new__(type(self))
-        new.__dict__.update(self.__dict__)
-        new._categorical = self._categorical.expand(batch_shape)
-        new._batch_shape = new._categorical.batch_shape
-        return new
+    def _expanded(self, batch: Size) -> dict[str, Any]:
+        return {"_categorical": self._categorical.expand(batch)}
 
     @property
     def probs(self) -> Any:
@@ -74,6 +71,7 @@ class ExpRelaxedCategorical(Distribution):
 class RelaxedOneHotCategorical(TransformedDistribution):
     """Vectors of the simplex, near its corners for a low temperature."""
 
+    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     support = constraints.simplex
 
     def __init__(

@@ -52,12 +52,8 @@ class TransformedDistribution(Distribution):
             events += transform.codomain.event_dim - transform.domain.event_dim
         return Size(shape[: len(shape) - events]), Size(shape[len(shape) - events :])
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        new = object.__new__(type(self))
-        new.__dict__.update(self.__dict__)
-        new.base_dist = self.base_dist.expand(batch_shape)
-        new._batch_shape = new.base_dist.batch_shape
-        return new
+    def _expanded(self, batch: Size) -> dict[str, Any]:
+        return {"base_dist": self.base_dist.expand(batch)}
 
     @property
     def has_rsample(self) -> bool:  # type: ignore[override]

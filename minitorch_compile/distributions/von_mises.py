@@ -55,7 +55,8 @@ class VonMises(Distribution):
             kappa = ops.to(self.concentration, float64).expand(shape)
             tau = 1 + (1 + 4 * kappa**2).sqrt()
             rho = (tau - (2 * tau).sqrt()) / (2 * kappa)
-            r = (1 + rho**2) / (2 * rho)
+            # Near a concentration of zero the difference above is lost in rounding: there, the first terms of r.
+            r = ops.where(kappa < 1e-5, 1 / kappa + kappa, (1 + rho**2) / (2 * rho))
             angle, missing = ops.zeros_like(kappa), ops.ones_like(kappa) == 1
             while bool(missing.any()):
                 u1, u2, u3 = ops.rand((3, *shape), dtype=float64, device=kappa.device).unbind()
@@ -63,8 +64,8 @@ class VonMises(Distribution):
                 f = (1 + r * z) / (r + z)
                 c = kappa * (r - f)
                 accepted = (c * (2 - c) - u2 > 0) | ((c / u2).log() + 1 - c >= 0)
-                found = (u3 - 0.5).sign() * ops.acos(f.clamp(min=-1, max=1))
-                angle = ops.where(missing & accepted, found, angle)
+                # A later angle may take the place of an earlier one: the draws are PyTorch's, number by number.
+                angle = ops.where(accepted, (u3 - 0.5).sign() * ops.acos(f.clamp(min=-1, max=1)), angle)
                 missing = missing & ~accepted
             around = (angle + math.pi + self.loc) % (2 * math.pi) - math.pi
             return ops.to(around, self.loc.dtype)

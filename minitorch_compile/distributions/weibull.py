@@ -14,7 +14,7 @@ from minitorch_compile.distributions.gumbel import EULER
 from minitorch_compile.distributions.parameters import broadcast_all
 from minitorch_compile.distributions.transformed_distribution import TransformedDistribution
 from minitorch_compile.distributions.transforms import AffineTransform, PowerTransform
-from minitorch_compile.tensor import ops
+from minitorch_compile.tensor import Size, ops
 
 
 class Weibull(TransformedDistribution):
@@ -30,9 +30,8 @@ class Weibull(TransformedDistribution):
         parts = [PowerTransform(1 / self.concentration), AffineTransform(0, self.scale)]
         super().__init__(base, parts, validate_args)
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        batch = tuple(batch_shape)
-        return Weibull(self.scale.expand(batch), self.concentration.expand(batch), validate_args=False)
+    def _expanded(self, batch: Size) -> dict[str, Any]:
+        return vars(Weibull(self.scale.expand(batch), self.concentration.expand(batch), validate_args=False))
 
     @property
     def mean(self) -> Any:

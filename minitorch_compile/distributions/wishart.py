@@ -1,6 +1,6 @@
 """The Wishart distribution: covariance matrices as samples of normal vectors give them.
 
->>> from minitorch_compile.tensor import eye
+>>> from minitorch_compile.tensor import Size, eye
 >>> d = Wishart(3.0, covariance_matrix=eye(2))
 >>> d.mean, d.log_prob(eye(2))
 (tensor([[3., 0.],
@@ -16,7 +16,7 @@ from minitorch_compile.distributions import constraints
 from minitorch_compile.distributions.distribution import ONE_SAMPLE, Distribution
 from minitorch_compile.distributions.gamma import Chi2
 from minitorch_compile.distributions.parameters import broadcast_all
-from minitorch_compile.tensor import Tensor, ops
+from minitorch_compile.tensor import Size, Tensor, ops
 from minitorch_compile.tensor.memory.strides import broadcast_sizes
 
 
@@ -82,10 +82,11 @@ class Wishart(Distribution):
             return self._factor @ self._factor.mT
         return ops.cholesky_inverse(self._factor)
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        batch = tuple(batch_shape)
-        factor = self._factor.expand((*batch, *self._event_shape))
-        return Wishart(self.df.expand(batch), scale_tril=factor, validate_args=False)
+    def _expanded(self, batch: Size) -> dict[str, Any]:
+        rows = self._event_shape[0]
+        given = [name for name in ("_factor", *self.arg_constraints) if name != "df" and name in self.__dict__]
+        matrices = {name: self.__dict__[name].expand((*batch, rows, rows)) for name in given}
+        return {"df": self.df.expand(batch), "_chi2": self._chi2.expand((*batch, rows)), **matrices}
 
     @property
     def mean(self) -> Any:
