@@ -355,3 +355,19 @@ def test_gradients_of_indices_into_nothing(sizes):
     for taken in (x[:, index], x[..., index if sizes[-1] == 64 else slice(None)]):
         (gradient,) = torch.autograd.grad(taken.sum(), x)
         assert gradient.shape == sizes
+
+
+def test_a_rule_is_asked_once_for_each_look_of_its_arguments(monkeypatch):
+    asked, rule = [], ops.addmm._rule
+    monkeypatch.setattr(ops.addmm, "_rule", lambda *bound: asked.append(bound) or rule(*bound))
+    start, x, y = torch.ones(7), torch.ones(3, 13), torch.ones(13, 7)
+    for alpha in (1, 1, 1.0, 1.0):  # 1 and 1.0 are equal, and of two types
+        assert torch.addmm(start, x, y, alpha=alpha).tolist() == [[14.0] * 7] * 3
+    assert len(asked) == 2
+    assert torch.addmm(start, x, torch.ones(7, 13).t()).sum() == 294  # lies in another way
+    assert torch.addmm(*(each.double() for each in (start, x, y))).dtype is torch.float64
+    assert len(asked) == 4
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="inner sizes differ"):
+            torch.addmm(start, x, torch.ones(12, 7))
+    assert len(asked) == 6

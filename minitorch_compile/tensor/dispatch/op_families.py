@@ -29,7 +29,7 @@ from minitorch_compile.tensor.dispatch.number_arguments import plain
 from minitorch_compile.tensor.dispatch.one_operation import NODE_NAMES
 from minitorch_compile.tensor.dispatch.op import Op
 from minitorch_compile.tensor.dispatch.out_argument import call_with_out
-from minitorch_compile.tensor.dispatch.overrides import MISSING, overridden, watching
+from minitorch_compile.tensor.dispatch.overrides import MISSING, VALUES, overridden, watching
 from minitorch_compile.tensor.dispatch.stored_only import refuse_kernel, refuse_stored
 from minitorch_compile.tensor.dispatch.strided_results import wrap_as
 from minitorch_compile.tensor.dispatch.tape_slot import slot as tape
@@ -41,10 +41,11 @@ from minitorch_compile.tensor.memory.device import META, NO_DATA, entered, no_de
 from minitorch_compile.tensor.memory.device import device as Device
 from minitorch_compile.tensor.memory.dimensions import wrap_dims
 from minitorch_compile.tensor.memory.size import Size
+from minitorch_compile.tensor.memory.strides import contiguous_strides
 from minitorch_compile.tensor.numerics.dtype import FLOATING, dtype
 from minitorch_compile.tensor.numerics.element_conversion import castable
 from minitorch_compile.tensor.numerics.rounding import TELLS_APART, WIDE_FORMS, computes_in, rounded, widened
-from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake, wrap
+from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake, wrap, wrap_row_major
 
 # As far from the margin as the docstring's other lines, which Python moves there itself from 3.13 on.
 MARGIN = "" if sys.version_info >= (3, 13) else "    "
@@ -202,6 +203,7 @@ class KernelOp(Op):
         self.rows = rows
         self.shape_depends_on_data = False  # such an op can't be traced; its rule only checks the arguments
         self._rule: Callable[..., Any] | None = None
+        self._remembered = lru_cache(4096, typed=True)(self._rule_of_looks)
 
     def shape_rule(self, rule: Callable[..., Any]) -> Callable[..., Any]:
         """Registers the rule: parameters as the kernel's, tensors in, one fake tensor or a tuple of them out."""
@@ -211,7 +213,7 @@ class KernelOp(Op):
     def run_bound(self, bound: tuple[Any, ...]) -> Any:
         if in_use and (known := run_again(self, bound)) is not None:
             return known
-        promised = self.meta_rule(*bound)  # the rule also checks the arguments, for real tensors too
+        promised = self._promised(bound)
         arrays = list(bound)
         for i in self.tensor_parameters:
             value = bound[i]
@@ -227,8 +229,27 @@ class KernelOp(Op):
                 else wrap(_narrowed(result, element))
             )
         if isinstance(result, tuple):
-            return tuple(wrap_as(rounded(r, p.dtype), p.strides) for r, p in zip(result, promised, strict=True))
-        return wrap_as(rounded(result, promised.dtype), promised.strides)
+            return tuple(as_promised(r, p) for r, p in zip(result, promised, strict=True))
+        return as_promised(result, promised)
+
+    def _promised(self, bound: tuple[Any, ...]) -> Any:
+        """What the rule says, which also checks the arguments, for real tensors too. A program asks for the same sizes
+        again and again, so it is remembered, unless there are lists, or sizes that aren't known."""
+        looks = []
+        for value in bound:
+            if isinstance(value, TensorBase):
+                if value._array is None and is_elsewhere(value):
+                    return self.meta_rule(*bound)
+                looks.append((value.sizes, value.strides, value.dtype))
+            elif type(value) in VALUES and type(value) is not slice:  # which has a hash in newer Pythons only
+                looks.append(value)
+            else:
+                return self.meta_rule(*bound)
+        return self.meta_rule(*bound) if self.shape_depends_on_data else self._remembered(*looks)
+
+    def _rule_of_looks(self, *looks: Any) -> Any:
+        """What the rule says of tensors of these sizes, strides and dtypes; numbers stand for themselves."""
+        return self.meta_rule(*(empty_fake(*look) if type(look) is tuple else look for look in looks))
 
     def meta_rule(self, *bound: Any) -> Any:
         if self._rule is None:
@@ -240,6 +261,15 @@ def _narrowed(result: Any, element: dtype) -> np.ndarray:
     """A result among whose elements are those of an argument: they get back its dtype."""
     array = np.asarray(result)
     return rounded(array, element) if array.dtype == WIDE_FORMS.get(element.numpy) else array
+
+
+def as_promised(result: Any, promised: TensorBase) -> TensorBase:
+    """What a kernel gives, as the tensor that the rule has said."""
+    sizes, strides, element = promised.sizes, promised.strides, promised.dtype
+    if type(result) is np.ndarray and result.flags.c_contiguous and result.dtype is element.numpy:
+        if result.shape == sizes and strides == contiguous_strides(sizes):  # nearly always
+            return wrap_row_major(result, sizes, strides, element)
+    return wrap_as(rounded(result, element), strides)
 
 
 def _to_arrays(value: Any, op: Op, position: int) -> Any:
