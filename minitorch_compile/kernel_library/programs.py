@@ -189,36 +189,73 @@ for _op in (ops.relu, ops.sigmoid, ops.tanh):
 
 # ------------------------------------------------------------------------------------------------ cells
 
-PARTS = {f"{gate}_{part}": "elements" for part in "xh" for gate in "ifgo"}  # by the input, and by the state before
+# What the input, and the state before, contribute to the gates.
+FOUR_GATES = {"x": "rows four columns", "h": "rows four columns"}
+THREE_GATES = {"x": "rows three columns", "h": "rows three columns"}
 
 
-@program("lstm_cell", "elements", **PARTS, c="elements")
-def _(*given: Tensor) -> Any:
-    """The gates, the new c, its tanh, the new h."""
-    *parts, c = given
-    i, f, g, o = (x + h for x, h in zip(parts[:4], parts[4:], strict=True))
+@program("lstm_cell", MATRIX, **FOUR_GATES, c=MATRIX)
+def _(x: Tensor, h: Tensor, c: Tensor) -> Any:
+    """The gates, the new c's tanh, the new c, the new h."""
+    i, f, g, o = ops.unbind(x + h, 1)
     i, f, g, o = ops.sigmoid(i), ops.sigmoid(f), ops.tanh(g), ops.sigmoid(o)
     c = f * c + i * g
     squashed = ops.tanh(c)
-    return i, f, g, o, c, squashed, o * squashed
+    return i, f, g, o, squashed, c, o * squashed
 
 
-KEPT = dict.fromkeys(("i", "f", "g", "o", "squashed", "c"), "elements")
+ARRIVING = {"upper": MATRIX, "by_h": MATRIX}  # what arrives at h: their sum
 
 
-@program("lstm_cell_backward", "elements", upper="elements", by_h="elements", by_c="elements", **KEPT)
+@program("lstm_cell_backward", MATRIX, **ARRIVING, by_c=MATRIX, **dict.fromkeys(("i", "f", "g", "o", "s", "c"), MATRIX))
 def _(upper: Any, by_h: Any, by_c: Any, *kept: Any) -> Any:
-    """The gradients of the gates before they were squashed, and of c. `upper` and `by_h` are what arrives at h."""
+    """The gradients of the gates before they were squashed, and of c."""
     i, f, g, o, squashed, c = kept
     by_h = upper + by_h
     by_c = by_c + gradients(ops.tanh, by_h * o, squashed, c)[0]
-    return (
+    by_gates = (
         gradients(ops.sigmoid, by_c * g, i, i)[0],
         gradients(ops.sigmoid, by_c * c, f, f)[0],
         gradients(ops.tanh, by_c * i, g, g)[0],
         gradients(ops.sigmoid, by_h * squashed, o, o)[0],
-        by_c * f,
     )
+    return ops.stack(by_gates, 1), by_c * f
+
+
+@program("gru_cell", MATRIX, **THREE_GATES, bias="columns", before=MATRIX)
+def _(x: Tensor, h: Tensor, bias: Tensor, before: Tensor) -> Any:
+    """The gates, what of the new state's gate the first of them is multiplied with, the new h."""
+    r, z, _ = ops.unbind(ops.sigmoid(x + h), 1)
+    by_state = h[:, 2] + bias
+    new = ops.tanh(x[:, 2] + r * by_state)
+    return r, z, new, by_state, new + z * (before - new)
+
+
+@program(
+    "gru_cell_backward", MATRIX, **ARRIVING, direct=MATRIX, **dict.fromkeys(("r", "z", "n", "s", "before"), MATRIX)
+)
+def _(upper: Any, by_h: Any, direct: Any, *kept: Any) -> Any:
+    """The gradients of what the input and the state contributed to the gates, and of the state as far as it was mixed
+    into the new one: in the step before it arrives at h as `direct`."""
+    r, z, new, by_state, before = kept
+    by_h = upper + by_h + direct
+    by_new = gradients(ops.tanh, by_h * (1 - z), new, new)[0]
+    gates = (
+        gradients(ops.sigmoid, by_new * by_state, r, r)[0],
+        gradients(ops.sigmoid, by_h * (before - new), z, z)[0],
+    )
+    return ops.stack((*gates, by_new), 1), ops.stack((*gates, by_new * r), 1), by_h * z
+
+
+def _elman_cell(name: str, op: Any) -> None:
+    program(f"{name}_cell", "elements", x="elements", h="elements")(lambda x, h: op(x + h))
+    program(f"{name}_cell_backward", "elements", upper="elements", by_h="elements", out="elements")(
+        lambda upper, by_h, out: gradients(op, upper + by_h, out, out)[0]
+    )
+
+
+_elman_cell("tanh", ops.tanh)
+_elman_cell("relu", ops.relu)
 
 
 # ------------------------------------------------------------------------------------------------ sums
