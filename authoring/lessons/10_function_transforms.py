@@ -130,9 +130,10 @@ print(energy(point, weights))
 # value with the batch in front, and the interpreter hides the batch again.
 
 # %%
-RULES = {}
+RULES = {}  # of an operation: a function of the interpreter, the operation and its arguments
 
 
+# %%
 class Batching:
     """Gives operations their meaning on a batch."""
 
@@ -532,10 +533,11 @@ def curve(x):
     return torch.stack([x[0] * x[1], x[0].sin(), x[1] ** 3])
 
 
-x, v = torch.tensor([0.5, 2.0], dtype=torch.float64), torch.tensor([1.0, -1.0], dtype=torch.float64)
-print("two passes back:", push_forward(curve, x, v))
-print("by nudging:     ", (curve(x + 1e-6 * v) - curve(x - 1e-6 * v)) / 2e-6)
-print("package:        ", torch.func.jvp(curve, (x,), (v,))[1])
+here = torch.tensor([0.5, 2.0], dtype=torch.float64)
+v = torch.tensor([1.0, -1.0], dtype=torch.float64)
+print("two passes back:", push_forward(curve, here, v))
+print("by nudging:     ", (curve(here + 1e-6 * v) - curve(here - 1e-6 * v)) / 2e-6)
+print("package:        ", torch.func.jvp(curve, (here,), (v,))[1])
 
 # %% [markdown]
 # The zeros look odd. `pulled` is all zeros, and yet its slope isn't: as with `2 * u` at u = 0. The package's
@@ -554,7 +556,7 @@ def jacobian(function, x):
     return torch.func.vmap(lambda u: pull_back(u)[0])(torch.eye(y.numel(), dtype=y.dtype))
 
 
-print(jacobian(curve, x))
+print(jacobian(curve, here))
 for size in (5, 50):
     print(size, "arguments:", len(counted(jacobian, torch.sin, torch.ones(size))), "operations")
 

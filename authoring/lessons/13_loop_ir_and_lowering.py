@@ -200,9 +200,10 @@ def bounds(index):
     """The least and the greatest value, each term on its own."""
     low = high = index.constant
     for atom, count in index.terms.items():
-        ends = (0, atom.size - 1) if isinstance(atom, Variable) else bounds(atom.base)
         if isinstance(atom, Quotient):
-            ends = [end // atom.divisor for end in ends]
+            ends = [end // atom.divisor for end in bounds(atom.base)]
+        else:
+            ends = (0, atom.size - 1)
         low, high = low + min(count * e for e in ends), high + max(count * e for e in ends)
     return low, high
 

@@ -280,7 +280,8 @@ Table([stages_of(mlp, first_batch), stages_of(cnn, first_batch)])
 
 # %%
 stages_of(mlp, first_batch)
-print("forward:", *seen[0][2].steps, "backward:", *seen[1][2].steps, sep="\n  ")
+ours = ["forward:", *seen[0][2].steps, "backward:", *seen[1][2].steps]
+print(*ours, sep="\n  ")
 
 # %% [markdown]
 # A `matmul` with something behind "then" is a product whose epilogue runs on blocks that are still in the cache. Behind
@@ -295,7 +296,6 @@ print("forward:", *seen[0][2].steps, "backward:", *seen[1][2].steps, sep="\n  ")
 # %%
 from minitorch_compile.course.drawings.beside import beside
 
-ours = ["forward:", *seen[0][2].steps, "backward:", *seen[1][2].steps]
 beside("18_steps", "\n".join(map(str, ours)))
 
 # %% [markdown]
@@ -342,12 +342,12 @@ def ways(network, batch, *sizes):
 
 
 # %% tags=["varies"]
-times = {"MLP": milliseconds(ways(MLP, first_batch))}
-draw_bars(times["MLP"], unit="ms a step of the MLP")
+mlp_times = milliseconds(ways(MLP, first_batch))
+draw_bars(mlp_times, unit="ms a step of the MLP")
 
 # %% tags=["varies"]
-times["CNN"] = milliseconds(ways(CNN, first_batch))
-draw_bars(times["CNN"], unit="ms a step of the CNN")
+cnn_times = milliseconds(ways(CNN, first_batch))
+draw_bars(cnn_times, unit="ms a step of the CNN")
 
 # %% [markdown]
 # So it's true, and a bit worse. A graph that is called node by node costs what eager costs, and the guards on top. As
@@ -496,8 +496,8 @@ print("".join(letters[i] for i in shown[LENGTH:]))
 # same text. The last column counts Adam's step of your own, which is eager. Nobody has compiled it.
 
 # %% tags=["varies"]
-times["GPT"] = milliseconds(ways(GPT, some_letters, len(letters)), rounds=6)
-draw_bars(times["GPT"], unit="ms a step of the GPT")
+gpt_times = milliseconds(ways(GPT, some_letters, len(letters)), rounds=6)
+draw_bars(gpt_times, unit="ms a step of the GPT")
 
 # %% tags=["varies"]
 batches = {
@@ -508,15 +508,16 @@ batches = {
 makers = dict(zip(("MLP", "CNN"), readers(theirs)))
 makers["GPT"] = lambda: writer(theirs)(len(letters))
 rows = []
-for name, model in {"MLP": mlp, "CNN": cnn, "GPT": gpt}.items():
+measured = (("MLP", mlp, mlp_times), ("CNN", cnn, cnn_times), ("GPT", gpt, gpt_times))
+for name, model, times in measured:
     batch = tuple(map(torch.from_numpy, batches[name]))
     with_package = loss_on(theirs), torch.compile(loss_on(theirs))
     of_package = milliseconds({f: (f, makers[name](), *batch) for f in with_package})
     adam = mine.Adam(model.parameters())
     start = time.process_time_ns()
     adam.step()
-    row = {"model": name, "eager": times[name]["eager"], "kernels": times[name]["kernels"]}
-    row["times faster"] = times[name]["eager"] / times[name]["kernels"]
+    row = {"model": name, "eager": times["eager"], "kernels": times["kernels"]}
+    row["times faster"] = times["eager"] / times["kernels"]
     row |= dict(zip(("package, eager", "package, compiled"), of_package.values()))
     row["Adam, eager"] = (time.process_time_ns() - start) / 1e6
     rows.append({key: v if key == "model" else float(f"{v:.3g}") for key, v in row.items()})

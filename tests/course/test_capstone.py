@@ -43,6 +43,16 @@ def test_all_of_mini_can_be_imported_and_nothing_is_written(course, capsys):
     assert capsys.readouterr().out.startswith("mini: 0 of ")
 
 
+def test_called_again_it_imports_anew_only_what_has_changed(course):
+    own_mini()
+    first = importlib.import_module("mini.tensor")
+    own_mini()
+    assert importlib.import_module("mini.tensor") is first
+    passed_step(course / "work", step(NUMBER).text.rstrip() + "\n\nMINE = True")
+    own_mini()
+    assert importlib.import_module("mini.tensor") is not first
+
+
 def test_a_step_that_has_passed_is_the_learners(course, capsys):
     passed_step(course / "work", step(NUMBER).text.rstrip() + "\n\nMINE = True")
     files = own_mini()

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -85,6 +86,12 @@ def mixed_types(error: Exception) -> bool:
     return isinstance(error, AssertionError) or "double" in str(error) or "float64" in str(error)
 
 
+@lru_cache(maxsize=1)  # the cases ask for it again and again: it is compiled when it is first run
+def _once(answer: Callable[..., None]) -> NativeFunction:
+    kernel: NativeFunction = compiled_there(answer)
+    return kernel
+
+
 def learners_kernel(name: str, answer: Any) -> NativeFunction:
     """The learner's function (lo, hi, x, out) of float32 pointers, compiled."""
     if not callable(answer):
@@ -97,7 +104,6 @@ def learners_kernel(name: str, answer: Any) -> NativeFunction:
         said = f"{name} of an empty range raised {type(error).__name__}: {error}"
         raise WrongAnswer(said, missing_cell(error)) from error
     try:
-        kernel: NativeFunction = compiled_there(answer)
-        return kernel
+        return _once(answer)
     except Exception as error:
         raise WrongAnswer(f"Numba can't compile {name}: {numbas_reason(error)}", missing_cell(error)) from error

@@ -23,7 +23,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
-from minitorch_compile.environment_variables import EAGER_KERNELS, without_wrong_values
+from minitorch_compile.environment_variables import COMPILE_THREADS, EAGER_KERNELS, without_wrong_values
 
 from ..sandbox.places import others
 from ..sandbox.room import a_room
@@ -149,8 +149,10 @@ def _run(
 
 def _environment() -> dict[str, str]:
     paths = os.pathsep.join(filter(None, sys.path))
-    # Every room is new to the library of kernels: it would be written beside each answer.
-    return {**without_wrong_values(), "PYTHONPATH": paths, EAGER_KERNELS.name: "off"}
+    # Every room is new to the library of kernels: it would be written beside each answer. And a process that helps to
+    # compile takes longer to start than an answer's kernels take here, while the other processors have other checks.
+    alone = {EAGER_KERNELS.name: "off", COMPILE_THREADS.name: "1"}
+    return {**without_wrong_values(), "PYTHONPATH": paths, **alone}
 
 
 def prepare() -> None:
