@@ -18,6 +18,8 @@ from minitorch_compile.kernel_library import (  # noqa: F401 (which ops have ker
     activations,
     attention,
     batch_norms,
+    fused_channels,
+    fused_elements,
     image_short_cuts,
     pooling_short_cuts,
     recurrent,

@@ -14,7 +14,9 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from minitorch_compile.autograd.derivative_table import DERIVATIVES
+from minitorch_compile.kernel_library import fused_channels, fused_elements  # noqa: F401 (they fill FUSED)
 from minitorch_compile.kernel_library.activations import ACTIVATIONS
+from minitorch_compile.kernel_library.fused import FUSED
 from minitorch_compile.tensor import Tensor, ops
 
 Function = Callable[..., Any]
@@ -274,3 +276,13 @@ def _(x: Tensor) -> Any:
 @program("cumsum_of_columns", MATRIX, x=MATRIX)
 def _(x: Tensor) -> Any:
     return ops.cumsum(x, 0)
+
+
+# ------------------------------------------------------------------------------------------------ fused functions
+
+for _name, _row in FUSED.items():
+    _sizes, _inputs = " ".join(_row.size_names), {tensor: " ".join(names) for tensor, names in _row.inputs.items()}
+    program(_name, _sizes, _row.numbers, **_inputs)(_row.formula)
+    program(f"{_name}_backward", _sizes, _row.numbers, **{"upper": next(iter(_inputs.values())), **_inputs})(
+        _row.slopes
+    )

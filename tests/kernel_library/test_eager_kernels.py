@@ -46,6 +46,14 @@ MORE_CALLS: dict[str, tuple[Any, tuple[tuple[int, ...], ...]]] = {
     "relu": (F.relu, ((71, 71),)),
     "layer_norm of a view": (lambda x, w, b: F.layer_norm(x, (40,), w, b).t().cos(), ((150, 40), (40,), (40,))),
     "group_norm": (lambda x: F.group_norm(x, 2), ((6, 4, 13, 17),)),
+    "group_norm with weights": (lambda x, w, b: F.group_norm(x, 3, w, b), ((5, 6, 13, 17), (6,), (6,))),
+    "instance_norm": (F.instance_norm, ((6, 4, 13, 17),)),
+    "instance_norm with weights": (lambda x, w, b: F.instance_norm(x, None, None, w, b), ((3, 9, 211), (9,), (9,))),
+    "batch_norm by running statistics": (lambda x, w, b: by_running(x, w, b), ((3, 5, 17, 19), (5,), (5,))),
+    "batch_norm by running statistics channels last": (
+        lambda x, w, b: by_running(turned(x), w, b).tanh(),
+        ((6, 17, 9, 9), (9,), (9,)),
+    ),
     "log_softmax": (lambda x: F.log_softmax(x, 1), ((60, 101),)),
     "log_softmax of one row": (lambda x: F.log_softmax(x, 0), ((9001,),)),
     "gelu of tanh": (lambda x: F.gelu(x, approximate="tanh"), ((71, 71),)),
@@ -59,6 +67,12 @@ MORE_CALLS: dict[str, tuple[Any, tuple[tuple[int, ...], ...]]] = {
     "leaky_relu": (lambda x: F.leaky_relu(x, -0.2), ((71, 71),)),
     "logsigmoid": (F.logsigmoid, ((71, 71),)),
     "softplus": (lambda x: F.softplus(x, 3.0, 2.0), ((71, 71),)),
+    "softshrink": (lambda x: F.softshrink(x, 0.4), ((71, 71),)),
+    "hardshrink": (lambda x: F.hardshrink(x, 0.4), ((71, 71),)),
+    "threshold": (lambda x: F.threshold(x, -0.2, -3), ((71, 71),)),
+    "mish": (F.mish, ((71, 71),)),
+    "smooth_l1_loss": (lambda x: F.smooth_l1_loss(x, x.detach().flip(0), beta=0.3), ((71, 71),)),
+    "huber_loss": (lambda x: F.huber_loss(x, x.detach().flip(0), "sum", 0.7), ((71, 71),)),
     "elu": (lambda x: F.elu(x, 0.7), ((71, 71),)),
     "selu": (F.selu, ((71, 72),)),
     "celu": (lambda x: F.celu(x, 0.6), ((71, 73),)),
@@ -74,6 +88,11 @@ MORE_CALLS: dict[str, tuple[Any, tuple[tuple[int, ...], ...]]] = {
 
 def batch_norm(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
     return F.batch_norm(x, None, None, weight, bias, training=True)
+
+
+def by_running(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+    mean = torch.linspace(-1, 1, x.shape[1]).to(x.dtype)
+    return F.batch_norm(x, mean, mean.abs() + 0.5, weight, bias)
 
 
 @pytest.fixture(scope="module")
@@ -208,6 +227,31 @@ def test_second_derivatives_go_through_the_formula(few: library.Library) -> None
     (second,) = torch.autograd.grad(slope.sum(), x)
     density = torch.exp(-x * x / 2) / math.sqrt(2 * math.pi)
     assert torch.allclose(second, (2 - x * x) * density, atol=1e-5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["mish", "group_norm with weights"])
+def test_second_derivatives_of_a_fused_function_are_those_of_its_formula(
+    all_programs: library.Library, name: str
+) -> None:
+    def second() -> list[torch.Tensor]:
+        call, sizes = MORE_CALLS[name]
+        tensors = [torch.tensor(array, requires_grad=True) for array in arrays_of(sizes)]
+        slopes = torch.autograd.grad(call(*tensors).sin().sum(), tensors, create_graph=True)
+        return [*torch.autograd.grad(sum((slope * slope).sum() for slope in slopes), tensors)]
+
+    found = second()
+    with config.patch(eager_kernels="off"):
+        meant = second()
+    for value, exact in zip(found, meant):
+        assert torch.allclose(value, exact, atol=1e-4 * float(exact.abs().max()))
+
+
+@pytest.mark.slow
+def test_a_loss_whose_target_has_a_gradient_is_computed_by_its_formula(all_programs: library.Library) -> None:
+    x, y = (torch.tensor(arrays_of(((71, 71),))[0], requires_grad=True) for _ in range(2))
+    F.huber_loss(x, y * 2).backward()
+    assert torch.equal(y.grad, -2 * x.grad)
 
 
 def test_transforms_and_tracers_see_the_operation(few: library.Library) -> None:

@@ -15,9 +15,11 @@ for i0 in range(lo, hi):
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import combinations
 
 from minitorch_compile.kernel_library.size_numbers import SizeNumber
 
@@ -68,10 +70,12 @@ class Markers:
         return found
 
     def _stretches(self, value: int) -> Iterator[SizeNumber]:
-        for position, size in enumerate(self.sizes.values()):
+        """A size, or neighbours that are one axis, in stretches of so many elements."""
+        sizes = list(self.sizes.values())
+        for first, last in combinations(range(len(sizes) + 1), 2):
             for unit in (64, 128, 256, 512, 1024):
-                if value == -(-size // unit):
-                    yield SizeNumber(1, (position,), unit, "up")
+                if value == -(-math.prod(sizes[first:last]) // unit):
+                    yield SizeNumber(1, tuple(range(first, last)), unit, "up")
 
     def opened(self, body: str) -> OpenText:
         """The text of a kernel, without its comments, with parameters for what comes from a size or a float."""
@@ -89,6 +93,6 @@ class Markers:
 
         text = COMMENT.sub("", body + "\n").rstrip("\n")
         for place, value in enumerate(self.numbers.values()):
-            text = text.replace(f"({value!r})", f"(numbers[{place}])")
+            text = text.replace(f"({value!r})", f"(numbers[{place}])").replace(f"(-{value!r})", f"(-numbers[{place}])")
         result.text = WHOLE.sub(parameter, text)
         return result

@@ -259,12 +259,17 @@ def batch_norm(
         raise RuntimeError("batch_norm: expected running_mean and running_var to be defined when training=False")
     check_channels("batch_norm", "weight", weight, input.sizes[1])
     check_channels("batch_norm", "bias", bias, input.sizes[1])
+    wide = contiguous(_wide(input), suggested_format(input.sizes, input.strides))
+    return to(scaled_channels(wide, *scale_and_shift(weight, bias, running_mean, running_var, eps)), input.dtype)
+
+
+def scale_and_shift(weight: Any, bias: Any, running_mean: Any, running_var: Any, eps: float) -> tuple[Any, Any]:
+    """What batch norm by the running statistics multiplies each channel by, and what it then adds."""
     scale = rsqrt(_wide(running_var) + eps)
     if weight is not None:
         scale = scale * weight
     shift = -_wide(running_mean) * scale
-    wide = contiguous(_wide(input), suggested_format(input.sizes, input.strides))
-    return to(scaled_channels(wide, scale, shift if bias is None else bias + shift), input.dtype)
+    return scale, shift if bias is None else bias + shift
 
 
 def _by_the_batch(
