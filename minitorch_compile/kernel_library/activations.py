@@ -28,8 +28,11 @@ ACTIVATIONS = {
 }  # those whose gradient needs the input, with the numbers that each takes
 
 
-def by_element(name: str) -> Callable[..., Any]:
-    def run(input: Array, *numbers: Any) -> Any:
+def by_element(name: str, defaults: tuple[float, ...] = ()) -> Callable[..., Any]:
+    """`defaults`: of the numbers that a call may leave out."""
+
+    def run(input: Array, *given: Any) -> Any:
+        numbers = (*given, *defaults[len(given) :])
         found = program(name) if is_dense(input) and are_numbers(numbers) else None
         return found and found((input.size,), (input.shape,), (input,), *numbers)[0]
 
@@ -48,7 +51,7 @@ def by_element_backward(name: str) -> Callable[..., Any]:
 
 
 for _op in (ops.sigmoid, *ACTIVATIONS):
-    kernel(_op)(by_element(_op.name))
+    kernel(_op)(by_element(_op.name, _op.kernel.__defaults__ or ()))
 for _op in ACTIVATIONS:
     gradient(_op)(by_element_backward(f"{_op.name}_backward"))
 
@@ -76,7 +79,7 @@ def _(grad: Any, out: Any, x: Any, approximate: str) -> Any:
 
 
 @kernel(ops.elu)
-def _(input: Array, alpha: float, scale: float, input_scale: float) -> Any:
+def _(input: Array, alpha: float = 1.0, scale: float = 1.0, input_scale: float = 1.0) -> Any:
     fits = are_numbers((alpha, scale, input_scale))
     return by_element("elu")(input, alpha * scale, scale, input_scale) if fits else None
 
