@@ -1,26 +1,32 @@
-"""The types of a script's arguments: as text, and as a question about the values that come.
+"""The types of a script's arguments: as text, and what they make of the values that come.
 
 >>> import ast
->>> wanted = ast.parse("typing.Optional[torch.Tensor]", mode="eval").body
->>> type_text(wanted), fits(wanted, None), fits(wanted, 3)
-('Optional[Tensor]', True, False)
+>>> wanted = ast.parse("typing.Optional[typing.Tuple[int, float]]", mode="eval").body
+>>> type_text(wanted), as_said(wanted, None), as_said(wanted, [True, 2])
+('Optional[Tuple[int, float]]', None, (1, 2.0))
 
-Only what is written is asked: an argument without annotation is a Tensor. Contents of containers are not looked at.
+Only what is written is asked: an argument without annotation is a Tensor.
 """
 
 from __future__ import annotations
 
 import ast
 import inspect
+from collections.abc import Callable, Iterable, Sequence
+from numbers import Integral, Real
 from typing import Any
 
 from minitorch_compile.jit.frontend import Definition
 from minitorch_compile.tensor import Tensor
 from minitorch_compile.tensor.tensor_base import TensorBase
 
-CONTAINERS: dict[str, type] = {"List": list, "list": list, "Dict": dict, "dict": dict, "Tuple": tuple, "tuple": tuple}
-
-NUMBERS: dict[str, tuple[type, ...]] = {"int": (int,), "float": (float, int), "bool": (bool,), "str": (str,)}
+# How a plain value is made, and of what; None is false.
+NUMBERS: dict[str, tuple[type, tuple[type, ...]]] = {
+    "int": (int, (Integral,)),
+    "float": (float, (Real,)),
+    "bool": (bool, (Real, type(None))),
+    "str": (str, (str,)),
+}
 
 
 class _WithoutPaths(ast.NodeTransformer):
@@ -56,39 +62,80 @@ def schema_type(wanted: ast.expr) -> str:
     return type_text(wanted)
 
 
-def fits(wanted: ast.expr, value: Any) -> bool:
-    """Whether an argument has the type. Of a type that isn't known here, everything has."""
-    wanted = read(wanted)
-    if isinstance(wanted, ast.BinOp) and isinstance(wanted.op, ast.BitOr):
-        return fits(wanted.left, value) or fits(wanted.right, value)
-    if isinstance(wanted, ast.Subscript):
-        name = type_text(wanted.value)
-        if name == "Optional":
-            return value is None or fits(wanted.slice, value)
-        return _container_fits(CONTAINERS.get(name), value)
-    if isinstance(wanted, ast.Constant):
-        return wanted.value is not None or value is None
-    return _name_fits(type_text(wanted), value)
-
-
-def _container_fits(kind: type | None, value: Any) -> bool:
-    return kind is None or isinstance(value, (list, tuple) if kind is list else kind)
-
-
-def _name_fits(name: str, value: Any) -> bool:
-    if name == "Tensor":
-        return isinstance(value, TensorBase)
-    kinds: tuple[type, ...] | None = NUMBERS.get(name)
-    if kinds is None:
-        return True
-    one_number = isinstance(value, Tensor) and name != "str" and value.numel() == 1  # becomes a number
-    return type(value) in kinds or one_number
+class Misfit(Exception):
+    """An argument isn't of its type."""
 
 
 def as_said(wanted: ast.expr, value: Any) -> Any:
-    """A number in the type that the script says it has."""
-    convert = {"int": int, "float": float, "bool": bool}.get(type_text(wanted))
-    return value if convert is None or type(value) is convert else convert(value)
+    """An argument as a value of its type, as PyTorch converts it: numbers, and what can be gone through. Misfit if it
+    can't be one. Of a type that isn't known here, everything is."""
+    wanted = read(wanted)
+    if isinstance(wanted, ast.BinOp) and isinstance(wanted.op, ast.BitOr):
+        try:
+            return as_said(wanted.left, value)
+        except Misfit:
+            return as_said(wanted.right, value)
+    if isinstance(wanted, ast.Subscript):
+        name = type_text(wanted.value)
+        if name == "Optional":
+            return None if value is None else as_said(wanted.slice, value)
+        parts = wanted.slice.elts if isinstance(wanted.slice, ast.Tuple) else [wanted.slice]
+        return CONTAINERS[name](parts, value) if name in CONTAINERS else value
+    if isinstance(wanted, ast.Constant) and wanted.value is None and value is not None:
+        raise Misfit
+    return _as_named(type_text(wanted), value)
+
+
+def _as_named(name: str, value: Any) -> Any:
+    """A tensor, or a number in the type that the script says it has."""
+    if name == "Tensor" and not isinstance(value, TensorBase):
+        raise Misfit
+    if name not in NUMBERS:
+        return value
+    convert, kinds = NUMBERS[name]
+    one_number = isinstance(value, Tensor) and name != "str" and value.numel() == 1
+    if not isinstance(value, kinds) and not one_number:
+        raise Misfit
+    return value if type(value) is convert else convert(value)
+
+
+def _as_tuple(parts: list[ast.expr], value: Any) -> Any:
+    try:
+        items = tuple(value)
+    except TypeError:  # a number, say, or a tensor without dimensions
+        raise Misfit from None
+    if len(items) != len(parts):
+        raise Misfit
+    found = tuple(as_said(part, item) for part, item in zip(parts, items, strict=True))
+    return _unless_same(value, found, items, found)
+
+
+def _as_list(parts: list[ast.expr], value: Any) -> Any:
+    if not isinstance(value, Iterable) or isinstance(value, (str, dict, TensorBase)):
+        raise Misfit
+    items = list(value)
+    found = [as_said(parts[0], item) for item in items]
+    return _unless_same(value, found, items, found)
+
+
+def _as_dict(parts: list[ast.expr], value: Any) -> Any:
+    if not isinstance(value, dict):
+        raise Misfit
+    keys, items = ([as_said(part, x) for x in every] for part, every in zip(parts, (value, value.values())))
+    return _unless_same(value, dict(zip(keys, items)), [*value, *value.values()], [*keys, *items])
+
+
+CONTAINERS: dict[str, Callable[[list[ast.expr], Any], Any]] = {
+    **dict.fromkeys(("List", "list"), _as_list),
+    **dict.fromkeys(("Dict", "dict"), _as_dict),
+    **dict.fromkeys(("Tuple", "tuple"), _as_tuple),
+}
+
+
+def _unless_same(value: Any, found: Any, before: Sequence[Any], after: Sequence[Any]) -> Any:
+    """What was found, or the argument itself if no part had to be converted: scripts that call each other share it."""
+    is_same = isinstance(value, type(found)) and all(old is new for old, new in zip(before, after, strict=True))
+    return value if is_same else found
 
 
 def declaration(definition: Definition, itself: str = "") -> str:
@@ -138,12 +185,18 @@ def bound(definition: Definition, itself: str, args: tuple[Any, ...], kwargs: di
 
 def _checked(definition: Definition, says: str, extra: int, name: str, value: Any) -> Any:
     wanted = definition.types[name]
-    if fits(wanted, value):
+    try:
         return as_said(wanted, value)
+    except Misfit:
+        raise RuntimeError(_complaint(definition, says, extra, name, value)) from None
+
+
+def _complaint(definition: Definition, says: str, extra: int, name: str, value: Any) -> str:
+    wanted = definition.types[name]
     place = list(definition.types).index(name) + extra
     inferred = "" if getattr(wanted, "lineno", None) else " (inferred)"
     why = f"Inferred '{name}' to be of type 'Tensor' because it was not annotated with an explicit type.\n"
-    raise RuntimeError(
+    return (
         f"{definition.name}() Expected a value of type '{type_text(wanted)}{inferred}' for argument '{name}' but"
         f" instead found type '{type(value).__name__}'.\n{why if inferred else ''}"
         f"Position: {place}\nValue: {value}\n{says}"

@@ -7,6 +7,7 @@ import pickle
 import typing
 from typing import Optional
 
+import numpy as np
 import pytest
 
 import minitorch_compile as torch
@@ -338,6 +339,21 @@ def test_arguments_are_checked(args, text):
         torch.jit.script(scaled)(*args)
     assert text in str(raised.value)
     assert torch.equal(torch.jit.script(scaled)(X, torch.tensor(2)), X * 2)
+
+
+def given_back(pair: tuple[int, float], sizes: list[int], names: dict[str, bool], last: list[float] | None = None):
+    return pair, sizes, names, last
+
+
+def test_what_containers_hold_is_converted():
+    script, names = torch.jit.script(given_back), {"a": True}
+    assert script([True, np.float32(2)], (1, torch.tensor(2)), names) == ((1, 2.0), [1, 2], {"a": True}, None)
+    assert script((i for i in (1, 2)), range(2), {"a": 1}, {3}) == ((1, 2.0), [0, 1], {"a": True}, [3.0])
+    assert script((1, 2.0), [1], names)[2] is names
+    misfits: list = [((1.5, 2), [1], {}), ((1, 2, 3), [1], {}), (torch.tensor(1), [1], {}), ((1, 2), [0.5], {})]
+    for args in [*misfits, ((1, 2), torch.tensor([1]), {}), ((1, 2), [1], {1: True}), ((1, 2), [1], {}, [None])]:
+        with pytest.raises(RuntimeError, match=r"given_back\(\) Expected a value of type"):
+            script(*args)
 
 
 def raises(x):
