@@ -48,7 +48,7 @@ class Derivative:
     says the name where it depends on the arguments.
     """
 
-    __slots__ = ("formula", "keeps", "keeps_for_others", "keeps_out", "name", "node_class", "variant")
+    __slots__ = ("formula", "keeps", "keeps_for_others", "keeps_out", "name", "node_class", "tensors", "variant")
 
     def __init__(self, op: Op, formula: Formula) -> None:
         self.name = name_of(op.name)
@@ -63,6 +63,7 @@ class Derivative:
             )
         self.keeps_out = _kept_outputs(str(out.annotation))
         self.keeps = tuple(_KEEPS.get(_annotation(p), VALUE) for p in parameters)
+        self.tensors = tuple((i, self.keeps[i]) for i in op.tensor_parameters)
         self.keeps_for_others = tuple(i for i in op.tensor_parameters if self.keeps[i] is FOR_OTHERS)
 
 

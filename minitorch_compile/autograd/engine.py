@@ -21,15 +21,7 @@ from typing import Any
 
 from minitorch_compile.autograd.accumulate import accumulate
 from minitorch_compile.autograd.anomaly_mode import anomalies, apply_watched
-from minitorch_compile.autograd.node import (
-    AccumulateGrad,
-    AfterApply,
-    BeforeApply,
-    Edge,
-    Grad,
-    Node,
-    TensorHook,
-)
+from minitorch_compile.autograd.node import AccumulateGrad, AfterApply, BeforeApply, Edge, Grad, Node, TensorHook
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.grad_mode import state
 
@@ -104,18 +96,10 @@ class BackwardPass:
         edges, needed = node.next_functions, self.needed
         wanted = [target is not None if needed is None else target in needed for target, _ in edges]
         applies = self.accumulates if isinstance(node, AccumulateGrad) else True in wanted
-        if node in self.capturing and applies:  # PyTorch's order: hooks change what is captured only at the very end
-            self.capture(node, grads)
-        if node.hooks:
-            self.call_hooks(node, grads, TensorHook)
+        if node.hooks or node in self.capturing:
+            applies = self.comes_to_apply(node, grads, applies)
         if not applies:
-            if node in self.capturing:
-                self.capture(node, grads)
             return
-        if node.hooks:
-            self.call_hooks(node, grads, BeforeApply)
-            if all(grad is None for grad in grads):  # a hook took them away
-                return
         if isinstance(node, AccumulateGrad):
             accumulate(node, grads[0], self.create_graph, self.shared)
             if node.hooks:
@@ -131,6 +115,19 @@ class BackwardPass:
                 self.send(edge, grad)
         if not self.retain_graph:
             node.release()
+
+    def comes_to_apply(self, node: Node, grads: list[Grad], applies: bool) -> bool:
+        """Captures what has arrived, and calls the hooks for it; whether the node still `applies` what it does."""
+        if applies:  # PyTorch's order: hooks change what is captured only at the very end
+            self.capture(node, grads)
+        if node.hooks:
+            self.call_hooks(node, grads, TensorHook)
+        if not applies:
+            self.capture(node, grads)
+        elif node.hooks:
+            self.call_hooks(node, grads, BeforeApply)
+            return any(grad is not None for grad in grads)  # a hook may have taken them away
+        return applies
 
     def capture(self, node: Node, grads: list[Grad]) -> None:
         for index, grad in enumerate(grads):

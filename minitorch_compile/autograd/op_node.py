@@ -55,13 +55,14 @@ class OpNode(Node):
         self.parameters: list[Any] | None = list(bound)
         parameters = self.parameters
         edges = []
-        for position in op.tensor_parameters:
-            value, keeps = parameters[position], derivative.keeps[position]
+        for position, keeps in derivative.tensors:
+            value = parameters[position]
             if isinstance(value, TensorBase):
-                edges.append(gradient_edge(value) if value._requires_grad or value.base is not None else NO_EDGE)
+                requires = value._requires_grad
+                edges.append(gradient_edge(value) if requires or value.base is not None else NO_EDGE)
                 if keeps is VALUE:
                     self._keep(value)
-                elif keeps is not FOR_OTHERS and not (value._requires_grad and value.grad_fn is None):
+                elif keeps is not FOR_OTHERS and not (requires and value.grad_fn is None):
                     parameters[position] = Layout(value)  # but a leaf itself, which the graph keeps in any case
             elif isinstance(value, (list, tuple)):
                 edges += [gradient_edge(item) if isinstance(item, TensorBase) else NO_EDGE for item in value]
@@ -119,9 +120,7 @@ class OpNode(Node):
 
     def _keep_for_others(self, parameters: list[Any]) -> None:
         """Of the parameters marked ForOthers keeps those beside which another one requires grad."""
-        requiring = 0
-        for node, _ in self.next_functions:
-            requiring += node is not None
+        requiring = len(self.next_functions) - self.next_functions.count(NO_EDGE)
         for position in self.derivative.keeps_for_others:
             value = parameters[position]
             if isinstance(value, TensorBase):
@@ -176,7 +175,7 @@ class OpNode(Node):
         for x, version in self.kept:
             if x.storage.version != version:
                 raise modified_inplace(x, version, *self._maker_of(x))
-        out = self._kept_outputs(maker or self)
+        out = None if self.outputs is None else self._kept_outputs(maker or self)
         first = grads[0] if type(self.outputs) is not tuple else next((g for g in grads if g is not None), None)
         if first is None or (first.device is CPU and not entered.devices):
             return self._gradients(grads, out, wanted)
@@ -185,27 +184,28 @@ class OpNode(Node):
 
     def _gradients(self, grads: list[Grad], out: Any, wanted: Sequence[bool]) -> Sequence[Grad]:
         """The formula's entries of the tensor parameters, one for each edge, evaluated where wanted."""
-        assert self.parameters is not None
-        grad = tuple(grads) if type(self.outputs) is tuple else grads[0]
-        result = self.derivative.formula(grad, out, *self.parameters)
-        entries = result if type(result) is tuple else (result,)
+        parameters = self.parameters
+        assert parameters is not None
+        entries = self.derivative.formula(tuple(grads) if type(self.outputs) is tuple else grads[0], out, *parameters)
+        if type(entries) is not tuple:
+            entries = (entries,)
         gradients: list[Grad] = []
         for position in self.op.tensor_parameters:
             entry = entries[position] if position < len(entries) else None
-            value = self.parameters[position]
-            if type(value) is tuple:
-                needed = wanted[len(gradients) : len(gradients) + len(value)]
-                parts = (entry() if callable(entry) else entry) if any(needed) else None
-                gradients += parts if parts is not None else [None] * len(value)
-            elif wanted[len(gradients)]:
-                gradients.append(entry() if callable(entry) else entry)
-            else:
+            if type(parameters[position]) is tuple:
+                count = len(parameters[position])
+                needed = any(wanted[len(gradients) : len(gradients) + count])
+                parts = (entry() if callable(entry) else entry) if needed else None
+                gradients += parts if parts is not None else [None] * count
+            elif entry is None or not wanted[len(gradients)]:
                 gradients.append(None)
+            else:
+                gradients.append(entry() if callable(entry) else entry)
         return gradients
 
     def _kept_outputs(self, maker: Node) -> Any:
         """The kept outputs, as results of their maker if what is done with them now is to be recorded."""
-        if self.outputs is None or not state.enabled or stacks.modes:
+        if not state.enabled or stacks.modes:
             return self.outputs
         if type(self.outputs) is tuple:
             return tuple(_as_result(o, maker, i) for i, o in enumerate(self.outputs))

@@ -72,7 +72,10 @@ def dispatch(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Gives the call to the topmost interpreter that wants it."""
     if not contexts and not kwargs:  # what follows, for plain arguments, in half the time
         for arg in args:
-            if (arg._requires_grad or arg.base is not None) if type(arg) in PLAIN else type(arg) not in VALUES:
+            if type(arg) not in PLAIN:
+                if type(arg) not in VALUES:
+                    break
+            elif arg._requires_grad or ((base := arg.base) is not None and (base._requires_grad or base.rewritten)):
                 break
         else:
             return op.run_plain(args)

@@ -217,9 +217,10 @@ class KernelOp(Op):
         arrays = list(bound)
         for i in self.tensor_parameters:
             value = bound[i]
-            if getattr(value, "_array", None) is None and is_elsewhere(value):
+            array = getattr(value, "_array", None)
+            if array is None and is_elsewhere(value):
                 return self.run_elsewhere(bound, promised)
-            arrays[i] = _to_arrays(value, self, i)
+            arrays[i] = _to_arrays(value, self, i) if array is None or not value.dtype.by_numpy else array
         result = quietly(self.kernel, *arrays)
         if self.shape_depends_on_data:
             element = bound[0].dtype
@@ -234,27 +235,46 @@ class KernelOp(Op):
 
     def _promised(self, bound: tuple[Any, ...]) -> Any:
         """What the rule says, which also checks the arguments, for real tensors too. A program asks for the same sizes
-        again and again, so it is remembered, unless there are lists, or sizes that aren't known."""
-        looks = []
-        for value in bound:
-            if isinstance(value, TensorBase):
-                if value._array is None and is_elsewhere(value):
-                    return self.meta_rule(*bound)
-                looks.append((value.sizes, value.strides, value.dtype))
-            elif type(value) in VALUES and type(value) is not slice:  # which has a hash in newer Pythons only
-                looks.append(value)
-            else:
-                return self.meta_rule(*bound)
-        return self.meta_rule(*bound) if self.shape_depends_on_data else self._remembered(*looks)
+        again and again, so it is remembered."""
+        looks = None if self.shape_depends_on_data else looks_of(bound)
+        return self.meta_rule(*bound) if looks is None else self._remembered(*looks)
 
     def _rule_of_looks(self, *looks: Any) -> Any:
-        """What the rule says of tensors of these sizes, strides and dtypes; numbers stand for themselves."""
-        return self.meta_rule(*(empty_fake(*look) if type(look) is tuple else look for look in looks))
+        """What the rule says of tensors that look so; other arguments stand for themselves."""
+        return self.meta_rule(*map(_stand_in, looks))
 
     def meta_rule(self, *bound: Any) -> Any:
         if self._rule is None:
             raise NotImplementedError(f"{self.name}: declare its @{self.name}.shape_rule")
         return self._rule(*bound)
+
+
+def looks_of(values: Sequence[Any]) -> list[Any] | None:
+    """Of each tensor in main memory its sizes, strides and dtype, of a list those of its tensors; of another argument
+    itself. None if a tensor is elsewhere, or one of the arguments can't be remembered."""
+    looks: list[Any] = []
+    for value in values:
+        if isinstance(value, TensorBase):
+            if value._array is None and is_elsewhere(value):
+                return None
+            looks.append((value.sizes, value.strides, value.dtype))
+        elif type(value) in VALUES and type(value) is not slice:  # which has a hash in newer Pythons only
+            looks.append(value)
+        elif type(value) in (list, tuple) and value and isinstance(value[0], TensorBase):
+            inner = looks_of(value)
+            if inner is None:
+                return None
+            looks.append((list, *inner))
+        else:
+            return None
+    return looks
+
+
+def _stand_in(look: Any) -> Any:
+    """What looks so, and has no data."""
+    if type(look) is not tuple:
+        return look
+    return list(map(_stand_in, look[1:])) if look[0] is list else empty_fake(*look)
 
 
 def _narrowed(result: Any, element: dtype) -> np.ndarray:

@@ -114,7 +114,10 @@ class PointwiseOp(Op):
         kernel; another call is run at length. This is what small programs spend their time in, so each line counts.
         """
         input, other = args if len(args) == 2 else (*args, _ABSENT) if len(args) == 1 else (None, _ABSENT)
-        if not isinstance(input, TensorBase) or (array := input._array) is None or not array.flags.c_contiguous:
+        if not isinstance(input, TensorBase):
+            return self._run_mixed(args)
+        array = known_array(input) if input._array is None else input._array
+        if array is None or not array.flags.c_contiguous:
             return self._run_mixed(args)
         element = input.dtype
         if element not in self._straightforward and (element is not float16 or not self._is_one_step(other)):
@@ -123,7 +126,7 @@ class PointwiseOp(Op):
             if other is _ABSENT:
                 value = silence.run(self.of_tensors, array)
             elif isinstance(other, TensorBase):
-                operand = other._array
+                operand = known_array(other) if other._array is None else other._array
                 if operand is None or other.sizes != input.sizes or other.strides != input.strides:
                     return self._run_mixed(args)
                 if other.dtype is not element:
@@ -275,6 +278,14 @@ class WherePointwiseOp(PointwiseOp):
 
     def _convert(self, array: Array, target: np.dtype) -> Array:
         return array if array.dtype == np.bool_ else array.astype(target)
+
+
+def known_array(x: TensorBase) -> Array | None:
+    """The window that a view keeps once somebody has looked through it; None if its elements are elsewhere, or read
+    with other signs."""
+    if not is_elsewhere(x):
+        _ = x.array
+    return x._array
 
 
 def _converted(x: TensorBase, element: dtype) -> TensorBase:

@@ -59,15 +59,15 @@ def flash_attention(
     """
     element, (query, key, value) = query.dtype, _wide(query, key, value)
     scores, _ = _scores(query, key, attn_mask, is_causal, scale, fill)
-    top = np.max(scores, -1, keepdims=True)
+    top = scores.max(-1, keepdims=True)
     weights = np.exp(scores - top)
-    sums = np.sum(weights, -1, keepdims=True)
+    sums = weights.sum(-1, keepdims=True)
     blind = top == NOTHING
     logarithms = np.where(blind, np.inf if zero_rows else NOTHING, np.log(sums))
     if zero_rows:
         weights, sums, top = np.where(blind, 0, weights), np.where(blind, 1, sums), np.where(blind, 0, top)
-    out = (weights / sums).astype(query.dtype) @ _for_each_head(value, query)
-    return out.astype(element, copy=False), np.concatenate((top, logarithms), -1).astype(query.dtype)
+    out = (weights / sums).astype(query.dtype, copy=False) @ _for_each_head(value, query)
+    return out.astype(element, copy=False), np.concatenate((top, logarithms), -1).astype(query.dtype, copy=False)
 
 
 @kernel_op("contraction", torch=False)
@@ -88,8 +88,8 @@ def flash_attention_backward(
     scores, hidden = _scores(query, key, attn_mask, is_causal, scale, fill)
     weights = np.exp((scores - normalizers[..., :1]) - normalizers[..., 1:])
     by_weights = grad @ _swapped(_for_each_head(value, query))
-    by_scores = weights * (by_weights - np.sum(grad * out, -1, keepdims=True))
-    by_scores = np.where(hidden, 0, by_scores * query.dtype.type(scale)).astype(query.dtype)
+    by_scores = weights * (by_weights - (grad * out).sum(-1, keepdims=True))
+    by_scores = np.where(hidden, 0, by_scores * query.dtype.type(scale)).astype(query.dtype, copy=False)
     by_query = by_scores @ _for_each_head(key, query)
     by_key = _of_shared_head(_swapped(by_scores) @ query, key)
     by_value = _of_shared_head(_swapped(weights) @ grad, value)
@@ -129,12 +129,15 @@ def _swapped(x: Array) -> Array:
 
 
 def _for_each_head(shared: Array, query: Array) -> Array:
-    return np.repeat(shared, query.shape[1] // shared.shape[1], 1)
+    times = query.shape[1] // shared.shape[1]
+    return shared if times == 1 else np.repeat(shared, times, 1)
 
 
 def _of_shared_head(grads: Array, shared: Array) -> Array:
     """The gradients of the heads that share one, added up."""
     n, heads, *matrix = grads.shape
+    if heads == shared.shape[1]:
+        return grads
     return grads.reshape(n, shared.shape[1], heads // shared.shape[1], *matrix).sum(2)
 
 
