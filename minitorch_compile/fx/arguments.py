@@ -59,6 +59,13 @@ def freeze(argument: Any, found: Callable[[Any], Any]) -> Any:
     return _rebuilt(argument, freeze, found, immutable_list, immutable_dict)
 
 
+def map_frozen(a: Any, fn: Callable[[Any], Any]) -> Any:
+    """As `map_arg`, of arguments that refuse to change, to such arguments; `fn` gives what is frozen itself."""
+    if isinstance(a, BaseNode):
+        return fn(a)
+    return _rebuilt(a, map_frozen, fn, immutable_list, immutable_dict)
+
+
 def _rebuilt(a: Any, walk: Callable[..., Any], fn: Callable[[Any], Any], as_list: type, as_dict: type) -> Any:
     """The same nesting of what `walk(item, fn)` makes of its items; a constant is itself.
 
@@ -67,7 +74,7 @@ def _rebuilt(a: Any, walk: Callable[..., Any], fn: Callable[[Any], Any], as_list
     if type(a) in USUAL_LEAVES:
         return a
     if isinstance(a, tuple):
-        items = [item if type(item) in USUAL_LEAVES else walk(item, fn) for item in a]
+        items = [item if type(item) in USUAL_LEAVES else walk(item, fn) for item in a] if a else a
         return tuple(items) if type(a) is tuple or not hasattr(a, "_fields") else type(a)(*items)
     if isinstance(a, list):
         return as_list([item if type(item) in USUAL_LEAVES else walk(item, fn) for item in a])

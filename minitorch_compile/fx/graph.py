@@ -125,7 +125,9 @@ class Graph:
         if op not in OPCODES:
             raise AssertionError(f"op {op!r} is not in _legal_ops: expected one of {', '.join(OPCODES)}")
         unique = self._names.create_name(name or short_name(target))
-        node = Node(self, unique, op, target, args or (), kwargs or {}, type_expr)
+        return self._inserted(Node(self, unique, op, target, args or (), kwargs or {}, type_expr))
+
+    def _inserted(self, node: Node) -> Node:
         self._insert_before.prepend(node)
         self._node_count += 1
         if self.owning_module is not None:
@@ -199,10 +201,7 @@ class Graph:
 
     def node_copy(self, node: Node, arg_transform: Callable[[Node], Any] = lambda node: node) -> Node:
         """Insert a copy of `node`, usually from another graph; `arg_transform` gives the counterpart of each input."""
-        args, kwargs = map_arg((node.args, node.kwargs), arg_transform)
-        copy = self.create_node(node.op, node.target, args, kwargs, node.name, node.type)
-        copy.meta = dict(node.meta)
-        return copy
+        return self._inserted(node._copied_to(self, self._names.create_name(node.name), arg_transform))
 
     def graph_copy(self, g: Graph, val_map: dict[Node, Any], return_output_node: bool = False) -> Any:
         """Insert copies of all nodes of `g` that are not keys of `val_map` yet, and enter them there.

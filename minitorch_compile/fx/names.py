@@ -15,7 +15,6 @@ import re
 
 _NOT_IN_A_NAME = re.compile(r"\W+", re.ASCII)
 _HUMP = re.compile(r"(?<=[a-z])([A-Z])")
-_NUMBERED = re.compile(r"(.+)_(\d+)")
 _RESERVED = frozenset(keyword.kwlist) | frozenset(dir(builtins)) | {"self"}
 # Names that generated code has uses for, as PyTorch writes it.
 _USED_IN_CODE = _RESERVED | {"inf", "nan", "NoneType", "torch", "device", "fx_pytree", "pytree"}
@@ -43,8 +42,9 @@ class Namespace:
 
     def _numbered(self, name: str) -> str:
         """add -> add_1, and add_1 -> add_2 rather than add_1_1."""
-        match = _NUMBERED.fullmatch(name)
-        stem = match[1] if match else name
+        stem, _, number_so_far = name.rpartition("_")
+        if not stem or not number_so_far.isdecimal():
+            stem = name
         number = self._next_number.get(stem, 1)
         while f"{stem}_{number}" in self._used:
             number += 1

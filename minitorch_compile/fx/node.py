@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from minitorch_compile.fx.arguments import BaseNode, freeze, map_aggregate, map_arg
+from minitorch_compile.fx.arguments import BaseNode, freeze, map_aggregate, map_arg, map_frozen
 
 if TYPE_CHECKING:
     from minitorch_compile.fx.graph import Graph
@@ -113,6 +113,29 @@ class Node(BaseNode):
         self._kwargs = freeze(kwargs, self._inputs.setdefault)
         for node in self._inputs:
             node.users[self] = None
+
+    def _copied_to(self, graph: Graph, name: str, arg_transform: Callable[[Node], Any]) -> Node:
+        """A node like this one for `graph`, in one walk of the arguments, which are frozen; not in its list yet."""
+        copy = Node.__new__(Node)
+        copy.graph, copy.name, copy.op, copy.target, copy.type = graph, name, self.op, self.target, self.type
+        copy.users, copy.meta = {}, dict(self.meta)
+        copy._prev = copy._next = copy
+        copy._erased = False
+        inputs: dict[Node, None] = {}
+        copy._inputs = inputs
+
+        def counterpart(node: Node) -> Any:
+            other = arg_transform(node)
+            if isinstance(other, Node):
+                inputs[other] = None
+                return other
+            return freeze(other, inputs.setdefault)
+
+        copy._args = map_frozen(self._args, counterpart)
+        copy._kwargs = map_frozen(self._kwargs, counterpart) if self._kwargs else self._kwargs
+        for node in inputs:
+            node.users[copy] = None
+        return copy
 
     def update_arg(self, idx: int, arg: Any) -> None:
         """Replace the positional argument at `idx`."""

@@ -33,5 +33,5 @@ from minitorch_compile.prims.backends import aot_eager_decomp
 from minitorch_compile.prims.closure import closure
 from minitorch_compile.prims.core import CORE
 from minitorch_compile.prims.decomposed_call import decomposed
-from minitorch_compile.prims.decomposer import beyond_prims, decompose
-from minitorch_compile.prims.decomposition_table import decomposes, register_decomposition
+from minitorch_compile.prims.decomposer import decompose
+from minitorch_compile.prims.decomposition_table import beyond_prims, decomposes, register_decomposition

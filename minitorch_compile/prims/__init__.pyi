@@ -19,8 +19,8 @@ from minitorch_compile.prims.backends import aot_eager_decomp as aot_eager_decom
 from minitorch_compile.prims.closure import closure as closure
 from minitorch_compile.prims.core import CORE as CORE
 from minitorch_compile.prims.decomposed_call import decomposed as decomposed
-from minitorch_compile.prims.decomposer import beyond_prims as beyond_prims
 from minitorch_compile.prims.decomposer import decompose as decompose
+from minitorch_compile.prims.decomposition_table import beyond_prims as beyond_prims
 from minitorch_compile.prims.decomposition_table import decomposes as decomposes
 from minitorch_compile.prims.decomposition_table import register_decomposition as register_decomposition
 from minitorch_compile.prims.attention import flash_attention as flash_attention

@@ -15,7 +15,8 @@ from collections.abc import Sequence
 from minitorch_compile.aot import CompiledGraph, aot_function, chosen_partition, interpret
 from minitorch_compile.aot.passes.node_facts import register_vocabulary
 from minitorch_compile.fx.graph_module import GraphModule
-from minitorch_compile.prims.decomposer import beyond_prims, decompose
+from minitorch_compile.prims.decomposer import decompose
+from minitorch_compile.prims.decomposition_table import beyond_prims
 from minitorch_compile.prims.prim import table
 from minitorch_compile.tensor.tensor_base import TensorBase
 

@@ -33,10 +33,11 @@ from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.fx.node import Node
 from minitorch_compile.prims.core import as_core
 from minitorch_compile.prims.decompose_arguments import Keep, Until, check_traced, keeps_of
-from minitorch_compile.prims.decomposition_table import Rule, check_may_decompose, refusal_of_call, rule_of
+from minitorch_compile.prims.decomposition_table import Rule, check_may_decompose, rule_of
 from minitorch_compile.prims.elementwise import copied
 from minitorch_compile.prims.half_precision import computes_wider, in_float32
 from minitorch_compile.prims.prim import Prim, describe
+from minitorch_compile.prims.repeated_calls import FEWEST_NODES, RepeatedCalls
 from minitorch_compile.tensor import Tensor
 from minitorch_compile.tensor.dispatch import dispatch
 from minitorch_compile.tensor.dispatch.op import Op
@@ -45,14 +46,6 @@ from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 SHOW_AN_ARGUMENT = (
     prims.broadcast_in_dim, prims.reshape, prims.slice, prims.squeeze, prims.transpose, prims.view_element_type
 )  # fmt: skip
-
-
-def beyond_prims(op: Op, args: tuple[Any, ...]) -> bool:
-    """Whether a call can't be written in prims, for a reason that the table gives.
-
-    A backend that keeps such calls runs them as they are, between what it compiles.
-    """
-    return refusal_of_call(op, args) is not None
 
 
 class Decomposer(Tracer):
@@ -66,6 +59,7 @@ class Decomposer(Tracer):
         super().__init__()
         self.keeps = keeps
         self.decompositions = decompositions
+        self.repeated: RepeatedCalls | None = None
         self.in_core_ops = in_core_ops
         self._running: list[tuple[Op, tuple[Any, ...]]] = []  # the decompositions that are being run, and of what
 
@@ -127,6 +121,10 @@ class _Rewrite(Retrace):
             raise _wrong_result(node, f"{len(meant)} tensors", result)
         return tuple(self._as_before(node, item, before) for item, before in zip(result, meant, strict=True))
 
+    def call_function(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        run, repeated = super().call_function, self.tracer.repeated
+        return run(target, args, kwargs) if repeated is None else repeated.call(run, target, args, kwargs)
+
     def _as_before(self, node: Node, result: Any, before: TensorBase) -> TensorBase:
         if not isinstance(result, Tensor) or result.sizes != before.sizes or result.dtype is not before.dtype:
             raise _wrong_result(node, describe(before), result)
@@ -181,6 +179,8 @@ def decompose(
     stand_ins = [
         tracer.placeholder(node.name, node.meta["val"]) for node in graph_module.graph.find_nodes(op="placeholder")
     ]
+    if len(graph_module.graph.nodes) >= FEWEST_NODES:
+        tracer.repeated = RepeatedCalls(tracer)
     with dispatch.mode(tracer):
         result = _Rewrite(graph_module, tracer).run(*stand_ins)
     decomposed_module = tracer.finish(result)

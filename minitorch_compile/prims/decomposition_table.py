@@ -113,6 +113,14 @@ def refusal_of_call(op: Op, bound: Sequence[Any]) -> str | None:
     return _partial_refusals[op](bound) if op in _partial_refusals else refusal_of(op)
 
 
+def beyond_prims(op: Op, args: Sequence[Any]) -> bool:
+    """Whether a call can't be written in prims, for a reason that the table gives.
+
+    A backend that keeps such calls runs them as they are, between what it compiles.
+    """
+    return refusal_of_call(op, args) is not None
+
+
 def refuses_some(op: Op) -> bool:
     """Whether some calls of the op have no decomposition, though others have."""
     return op in _partial_refusals

@@ -27,8 +27,8 @@ from minitorch_compile.fx.arguments import map_aggregate
 from minitorch_compile.fx.dot import Drawing
 from minitorch_compile.fx.graph_view import GraphView
 from minitorch_compile.fx.kinds import kind_of_target
-from minitorch_compile.prims.decomposer import Decomposer, beyond_prims
-from minitorch_compile.prims.decomposition_table import refusal_of_call
+from minitorch_compile.prims.decomposer import Decomposer
+from minitorch_compile.prims.decomposition_table import beyond_prims, refusal_of_call
 from minitorch_compile.prims.prim import Prim
 from minitorch_compile.tensor.dispatch import dispatch
 from minitorch_compile.tensor.dispatch.op import Op

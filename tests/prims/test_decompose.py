@@ -10,6 +10,7 @@ from minitorch_compile.aot.tracing import trace
 from minitorch_compile.fx import Graph, GraphModule
 from minitorch_compile.prims import CORE, decomposed
 from minitorch_compile.prims.core import as_core
+from minitorch_compile.prims.repeated_calls import RepeatedCalls
 from minitorch_compile.tensor import bfloat16, empty_fake, float16, float32, from_numpy, ones, ops, tensor
 from minitorch_compile.tensor.dispatch.op import Op
 from tests.tensor.awkward import special_floats
@@ -24,6 +25,22 @@ def names(graph_module: GraphModule) -> list[str]:
 def normalized():
     """Softmax of silu of a sum: two ops of the core around one that isn't."""
     return trace(lambda x: ops.softmax(ops.silu(x + 1), 1), [ones(2, 3)])
+
+
+def test_calls_that_look_alike_are_written_as_if_each_were_decomposed(monkeypatch):
+    def program(x, y):
+        soft = [ops.softmax(z, 1) for z in (x, y, x.t().contiguous().t(), y[1:], y.double())]
+        alike = [ops.maximum(x, y), ops.maximum(x, x), ops.maximum(y, x), x * 0.0, y * -0.0, x.clone(), y.clone()]
+        several = [*ops.var_mean(x, 1), *ops.var_mean(y, 1), *ops.topk(x, 2), *ops.topk(y, 2)]
+        return *soft, *alike, *several, ops.where(x > 0, x, ops.full((), float("nan")))
+
+    def nodes() -> list[tuple[str, str, str]]:
+        graph = prims.decompose(trace(program, [X, empty_fake((2, 3))])).graph
+        return [(node.name, str(node.target), str((node.args, node.meta["val"]))) for node in graph.nodes]
+
+    written = nodes()
+    monkeypatch.setattr(RepeatedCalls, "call", lambda self, run, *call: run(*call))
+    assert written == nodes()
 
 
 # ------------------------------------------------------------------------------------------ until
