@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from minitorch_compile.backends.fp32_precision import checked, generic
+from minitorch_compile.backends.preferred_libraries import preferred_blas_library as preferred_blas_library
+from minitorch_compile.backends.preferred_libraries import preferred_linalg_library as preferred_linalg_library
 from minitorch_compile.tensor.dispatch.accelerators import accelerators
 from minitorch_compile.tensor.functions import settings
 from minitorch_compile.user_warnings import warn_user
@@ -61,6 +63,7 @@ class AttentionSwitches:
     """Which of PyTorch's ways to compute attention may be used, by the names of SDPBackend."""
 
     enabled = frozenset(("FLASH_ATTENTION", "EFFICIENT_ATTENTION", "MATH", "CUDNN_ATTENTION"))
+    reduces_in_two_bytes = False
 
     def switch(self, name: str, on: bool) -> None:
         self.enabled = self.enabled | {name} if on else self.enabled - {name}
@@ -107,6 +110,16 @@ def math_sdp_enabled() -> bool:
 def cudnn_sdp_enabled() -> bool:
     """What was said last."""
     return "CUDNN_ATTENTION" in attention_switches.enabled
+
+
+def allow_fp16_bf16_reduction_math_sdp(enabled: bool) -> None:
+    """Whether attention that is computed with a score matrix may add numbers of two bytes as such. It never does."""
+    attention_switches.reduces_in_two_bytes = enabled
+
+
+def fp16_bf16_reduction_math_sdp_allowed() -> bool:
+    """What was said last."""
+    return attention_switches.reduces_in_two_bytes
 
 
 def sdp_kernel(
@@ -172,4 +185,9 @@ def can_use_efficient_attention(params: SDPAParams, debug: bool = False) -> bool
 
 def is_flash_attention_available() -> bool:
     """Whether a kernel of that name was built: none is, cuDNN's has its place (`can_use_flash_attention`)."""
+    return False
+
+
+def is_ck_sdpa_available() -> bool:
+    """Whether AMD's kernels were built: none is."""
     return False

@@ -71,6 +71,30 @@ def test_data_parallel_calls_the_one_module() -> None:
         torch.nn.DataParallel(torch.nn.Linear(2, 1), device_ids=[0, 1])
 
 
+def test_modules_are_applied_to_their_own_inputs_and_not_copied_to_gpus() -> None:
+    parallel, models, x = torch.nn.parallel, [torch.nn.Linear(2, 1), torch.nn.Softmax(-1)], torch.ones(1, 2)
+    results = parallel.parallel_apply(models, [x, (x,)], [{}, {}], [None, None])
+    assert all(map(torch.equal, results, (models[0](x), models[1](x))))
+    for arguments in ([x], [x, x], [{}]), ([x, x], None, [None]):
+        with pytest.raises(AssertionError):
+            parallel.parallel_apply(models, *arguments)
+    with pytest.raises(RuntimeError, match="is_available"):
+        parallel.parallel_apply(models, [x, x], devices=[0, 1])
+    with pytest.raises(AssertionError, match="Broadcast function not implemented for CPU tensors"):
+        parallel.replicate(models[0], [0, 1])
+
+
+def test_no_library_of_a_gpu_is_preferred() -> None:
+    cuda = torch.backends.cuda
+    default = cuda.preferred_linalg_library("default")
+    assert cuda.preferred_linalg_library(default) is cuda.preferred_linalg_library() is default
+    assert cuda.preferred_blas_library("hipblas") is cuda.preferred_blas_library("cublas")
+    for choose, name in (cuda.preferred_linalg_library, "magma"), (cuda.preferred_blas_library, "ck"):
+        for wrong, message in (name, "compiled with"), ("best", "Choose from: default"), (1, "value type"):
+            with pytest.raises(RuntimeError, match=message):
+                choose(wrong)
+
+
 def test_accelerators_are_asked_for_as_on_a_machine_without_one() -> None:
     assert (torch.accelerator.is_available(), torch.accelerator.device_count()) == (False, 0)
     assert torch.accelerator.current_accelerator() is None
