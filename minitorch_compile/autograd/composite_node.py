@@ -41,7 +41,10 @@ class CompositeNode(Node):
         self.roots: tuple[Edge, ...] | None = tuple((x.grad_fn, x.output_index) for x in results)
         self.results = len(results)
         self.keeps = False  # whether a node of the body keeps values; known once it was walked
-        self.positions = {edge: i for i, edge in reversed([*enumerate(edges)]) if edge[0] is not None}
+        self.positions: dict[Edge, int] = {}
+        for position, edge in enumerate(edges):
+            if edge[0] is not None:
+                self.positions.setdefault(edge, position)
 
     @property
     def output_count(self) -> int:
@@ -123,10 +126,10 @@ def _class_named(name: str) -> type[CompositeNode]:
 def stand_before(name: str, results: Sequence[Any], arguments: Iterable[Any]) -> None:
     """Puts one node of that name before the nodes that the body of a composite op has left behind its results."""
     differentiable = [x for x in _tensors(arguments) if x.dtype.category >= FLOATING]
-    if any(result is x for result in results for x in differentiable):  # it did nothing, or wrote in place
+    if not {*map(id, results)}.isdisjoint(map(id, differentiable)):  # it did nothing, or wrote in place
         return
     node = _class_named(name)([gradient_edge(x) for x in differentiable], results)
-    if any(root in node.positions for root in node.roots or ()):
+    if not node.positions.keys().isdisjoint(node.roots or ()):
         return
     for index, result in enumerate(results):
         if result.grad_fn is not None:

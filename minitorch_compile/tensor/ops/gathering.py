@@ -46,7 +46,7 @@ def gather(input: Array, dim: int, index: Array, sparse_grad: bool = False) -> A
     """
     if index.size == 0:
         return np.empty(index.shape, input.dtype)
-    rows, places = np.atleast_1d(input, index)
+    rows, places = (input, index) if input.ndim and index.ndim else np.atleast_1d(input, index)
     return rows[_along(rows, dim, places)].reshape(index.shape)
 
 

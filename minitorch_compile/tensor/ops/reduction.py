@@ -289,7 +289,7 @@ def softmax(input: Array, dim: int, dtype: dtype | None = None) -> Array:
     """
     x = _shifted(input, dim, dtype)
     np.exp(x, out=x)
-    np.divide(x, x.sum(dim, keepdims=True), out=x)
+    np.divide(x, _collapsed(np.add, x, dim, True), out=x)
     return x.reshape(input.shape)
 
 
@@ -297,7 +297,7 @@ def softmax(input: Array, dim: int, dtype: dtype | None = None) -> Array:
 def log_softmax(input: Array, dim: int, dtype: dtype | None = None) -> Array:
     """log(softmax(x)) along `dim`, without leaving the range of floats. RuntimeError for integers."""
     x = _shifted(input, dim, dtype)
-    np.subtract(x, np.log(np.exp(x).sum(dim, keepdims=True)), out=x)
+    np.subtract(x, np.log(_collapsed(np.add, np.exp(x), dim, True)), out=x)
     return x.reshape(input.shape)
 
 
@@ -308,7 +308,7 @@ log_softmax.shape_rule(_along_rule)
 def _shifted(input: Array, dim: int, element: dtype | None) -> Array:
     """A new array: the input less its maximum along `dim`, in row-major order; a 0-d input becomes one-dimensional."""
     x = np.ascontiguousarray(input, None if element is None else element.numpy)
-    return x - np.amax(x, dim, keepdims=True) if x.size else x.copy()
+    return x - _collapsed(np.maximum, x, dim, True) if x.size else x.copy()
 
 
 @composite(methods=True)
