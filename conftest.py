@@ -16,6 +16,7 @@ import pytest
 
 from tests.one_batch import OneBatch
 
+TESTS_UNTIL_SETTLED = 200
 MOST_UNFOLLOWED = 15  # instances of one test, between two that are followed
 
 # The tests run in several processes already; one that compiles for others would only be in their way.
@@ -85,6 +86,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Settled(), "settled")
     if config.getoption("--one-batch"):
         config.pluginmanager.register(OneBatch(), "one batch")
     plugin = config.pluginmanager.getplugin("_cov")
@@ -92,7 +94,23 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Followed(plugin), "followed")
 
 
-def pytest_collection_finish() -> None:
-    """The tests themselves are never garbage: collecting it, which some tests do, needs not look at them each time."""
-    gc.collect()
-    gc.freeze()
+class Settled:
+    """What has outlived many tests is hardly ever garbage, and the tests themselves never are.
+
+    So collecting it, which some tests ask for, needs not look at all of that each time.
+    """
+
+    def __init__(self) -> None:
+        self.tests = 0
+
+    def pytest_collection_finish(self) -> None:
+        self.settle()
+
+    def pytest_runtest_logfinish(self) -> None:
+        self.tests += 1
+        if self.tests % TESTS_UNTIL_SETTLED == 0:
+            self.settle()
+
+    def settle(self) -> None:
+        gc.collect()
+        gc.freeze()
