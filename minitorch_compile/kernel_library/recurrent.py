@@ -36,10 +36,9 @@ class RecurrentLayer(Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> tuple[Any, ...]:
-        tensors, arrays = ctx.saved_tensors, _dense_for_backward(ctx, grads)
-        if arrays is None:
-            return None, *_by_formula(_layer_by_formula, ctx, grads)
-        return None, *_backward(ctx, tensors[0].array, *arrays[: len(grads)])
+        arrays, x = _dense_gradients(ctx, grads), ctx.saved_tensors[0]
+        found = _by_formula(_layer_by_formula, ctx, grads) if arrays is None else _backward(ctx, x.array, *arrays)
+        return None, *found
 
 
 class RecurrentCell(Function):
@@ -51,11 +50,9 @@ class RecurrentCell(Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> tuple[Any, ...]:
-        tensors, arrays = ctx.saved_tensors, _dense_for_backward(ctx, grads)
-        if arrays is None:
-            return None, *_by_formula(_cell_by_formula, ctx, grads)
-        by_h, *by_c = arrays[: len(grads)]
-        return None, *_backward(ctx, tensors[0].array[np.newaxis], by_h[np.newaxis], np.zeros_like(by_h), *by_c)
+        arrays = _dense_gradients(ctx, grads)
+        found = _by_formula(_cell_by_formula, ctx, grads) if arrays is None else _backward_of_one(ctx, *arrays)
+        return None, *found
 
 
 def _array(t: Any) -> Any:
@@ -67,9 +64,8 @@ def _forward(ctx: Any, cell: Cell, tensors: Sequence[Any], x: Array) -> tuple[An
     weights = Weights(*params)
     time, batch, inputs = x.shape
     by_inputs = matmul(x.reshape(-1, inputs), weights.w_ih.T)
-    bias = cell.bias(weights)
-    if bias is not None:
-        by_inputs += bias
+    if weights.b_ih is not None:
+        by_inputs += cell.bias(weights)
     by_inputs = by_inputs.reshape(time, batch, -1)
     step, turned = cell.step(weights, batch), weights.w_hh.T
     steps, out = [], np.empty((time, *h.shape), np.float32)
@@ -83,11 +79,16 @@ def _forward(ctx: Any, cell: Cell, tensors: Sequence[Any], x: Array) -> tuple[An
     return wrap(out), *(wrap(state.copy()) for state in (h, c) if state is not None)
 
 
-def _dense_for_backward(ctx: Any, grads: Sequence[Any]) -> tuple[Array, ...] | None:
-    """The arrays of the gradients, and of all tensors; None if the formula is to be asked."""
-    if grad_state.enabled:
-        return None
-    return dense(*map(ops.contiguous, grads), *(t for t in ctx.saved_tensors if t is not None))
+def _dense_gradients(ctx: Any, grads: Sequence[Any]) -> tuple[Array, ...] | None:
+    """The arrays of the gradients; None if the formula is to be asked, as where a tensor isn't dense any more."""
+    tensors = *map(ops.contiguous, grads), *(t for t in ctx.saved_tensors if t is not None)
+    arrays = None if grad_state.enabled else dense(*tensors)
+    return arrays and arrays[: len(grads)]
+
+
+def _backward_of_one(ctx: Any, by_h: Array, *by_c: Array) -> tuple[Any, ...]:
+    x = ctx.saved_tensors[0].array[np.newaxis]
+    return _backward(ctx, x, by_h[np.newaxis], np.zeros_like(by_h), *by_c)
 
 
 def _backward(ctx: Any, x: Array, upper: Array, by_h: Array, by_c: Any = None) -> tuple[Any, ...]:

@@ -28,12 +28,12 @@ StepBack = Callable[[Array, Array, Any, Kept, Array, Any], tuple[Array, Array, A
 
 
 class Weights(NamedTuple):
-    """The parameters of a layer or a cell. Either both biases are None or neither is."""
+    """The parameters of a layer or a cell: arrays. Either both biases are None or neither is."""
 
     w_ih: Array
     w_hh: Array
-    b_ih: Array | None
-    b_hh: Array | None
+    b_ih: Any
+    b_hh: Any
 
 
 class Cell:
@@ -50,9 +50,9 @@ class Cell:
         """Whether the library has both."""
         return program(self.name) is not None and program(f"{self.name}_backward") is not None
 
-    def bias(self, weights: Weights) -> Any:
-        """What is added to the product of the input, for all steps."""
-        return None if weights.b_ih is None else weights.b_ih + weights.b_hh
+    def bias(self, weights: Weights) -> Array:
+        """What is added to the product of the input, for all steps, if there are biases."""
+        return weights.b_ih + weights.b_hh
 
     def step(self, weights: Weights, batch: int) -> Step:
         """What computes a step."""
@@ -109,11 +109,9 @@ class Gru(Cell):
 
     gates = 3
 
-    def bias(self, weights: Weights) -> Any:
-        if weights.b_ih is None or weights.b_hh is None:
-            return None
-        both = weights.b_ih.copy()
-        both[: -weights.w_hh.shape[1]] += weights.b_hh[: -weights.w_hh.shape[1]]
+    def bias(self, weights: Weights) -> Array:
+        both, hidden = super().bias(weights), weights.w_hh.shape[1]
+        both[-hidden:] = weights.b_ih[-hidden:]
         return both
 
     def step(self, weights: Weights, batch: int) -> Step:
@@ -133,9 +131,8 @@ class Gru(Cell):
         nothing = np.zeros(sizes, np.float32)
 
         def back(upper: Array, by_h: Array, direct: Any, kept: Kept, h: Array, c: Any) -> tuple[Array, Array, Any]:
-            by_input, by_state, direct = run(
-                sizes, shapes, (upper, by_h, nothing if direct is None else direct, *kept, h)
-            )
+            before = nothing if direct is None else direct
+            by_input, by_state, direct = run(sizes, shapes, (upper, by_h, before, *kept, h))
             return by_input, by_state, direct
 
         return back

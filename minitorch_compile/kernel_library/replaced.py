@@ -17,10 +17,9 @@ import numpy as np
 from minitorch_compile import config
 from minitorch_compile.autograd.derivative_table import DERIVATIVES
 from minitorch_compile.tensor import Op
-from minitorch_compile.tensor.dispatch.argument_devices import is_elsewhere
 from minitorch_compile.tensor.dispatch.dispatch import any_requires_grad, contexts
-from minitorch_compile.tensor.dispatch.overrides import PLAIN
 from minitorch_compile.tensor.dispatch.overrides import state as overrides
+from minitorch_compile.tensor.dispatch.plain_arrays import arrays_of
 from minitorch_compile.tensor.dispatch.torch_dispatch import is_asked
 from minitorch_compile.tensor.grad_mode import state as grad_state
 
@@ -68,16 +67,6 @@ def is_dense(*arrays: np.ndarray) -> bool:
         if array.dtype is not FLOAT32 or not flags.c_contiguous or not flags.aligned:
             return False
     return True
-
-
-def arrays_of(*tensors: Any) -> list[np.ndarray] | None:
-    """The arrays of these tensors; None if one is of another class, or somewhere else."""
-    arrays = []
-    for tensor in tensors:
-        if type(tensor) not in PLAIN or (tensor._array is None and is_elsewhere(tensor)):
-            return None
-        arrays.append(tensor.array)
-    return arrays
 
 
 def dense(*tensors: Any) -> tuple[np.ndarray, ...] | None:

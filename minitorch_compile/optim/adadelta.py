@@ -14,6 +14,7 @@ from typing import Any
 
 from minitorch_compile.optim import functional
 from minitorch_compile.optim.functional import AdadeltaState
+from minitorch_compile.optim.fused_adaptive import fused_adadelta
 from minitorch_compile.optim.in_place_rules import adadelta as adadelta
 from minitorch_compile.optim.optimizer import Group, check_option
 from minitorch_compile.optim.rule_optimizer import RuleOptimizer
@@ -37,6 +38,7 @@ class Adadelta(RuleOptimizer):
     """
 
     rule = functional.adadelta
+    native = fused_adadelta
     state_class = AdadeltaState
     options = ("lr", "rho", "eps", "weight_decay", "maximize")
 

@@ -14,10 +14,9 @@ from typing import Any
 
 from minitorch_compile.optim import functional
 from minitorch_compile.optim.functional import AdagradState
-from minitorch_compile.optim.fused import fused_adagrad, is_fused
+from minitorch_compile.optim.fused import fused_adagrad
 from minitorch_compile.optim.in_place_rules import adagrad as adagrad
 from minitorch_compile.optim.optimizer import Group
-from minitorch_compile.optim.overwrite import overwrite
 from minitorch_compile.optim.rule_optimizer import RuleOptimizer, filled_like
 from minitorch_compile.tensor import Tensor, no_grad
 
@@ -26,6 +25,7 @@ class Adagrad(RuleOptimizer):
     """Adagrad (Duchi, Hazan and Singer 2011). The state is made at once, as in PyTorch."""
 
     rule = functional.adagrad
+    native = fused_adagrad
     state_class = AdagradState
     options = ("lr", "lr_decay", "weight_decay", "eps", "maximize")
 
@@ -68,12 +68,3 @@ class Adagrad(RuleOptimizer):
 
     def steps_differ(self, group: Group) -> bool:
         return bool(group["lr_decay"])
-
-    def update(self, group: Group, params: list[Tensor]) -> None:
-        if not is_fused(group, params):
-            super().update(group, params)
-            return
-        states = [self.state_of(p, group) for p in params]
-        fused_adagrad(params, [p.grad for p in params], states, **self.rule_options(group))
-        for p, state in zip(params, states, strict=True):
-            overwrite(self.state[p]["step"], state.step + 1)

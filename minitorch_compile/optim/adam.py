@@ -14,11 +14,10 @@ from typing import Any
 
 from minitorch_compile.optim import functional
 from minitorch_compile.optim.functional import AdamState
-from minitorch_compile.optim.fused import fused_adam, is_fused
+from minitorch_compile.optim.fused import fused_adam
 from minitorch_compile.optim.in_place_rules import adam as adam
 from minitorch_compile.optim.in_place_rules import adamw as adamw
 from minitorch_compile.optim.optimizer import Group
-from minitorch_compile.optim.overwrite import overwrite
 from minitorch_compile.optim.rule_optimizer import RuleOptimizer
 from minitorch_compile.tensor import Tensor
 from minitorch_compile.tensor.ops import zeros_like
@@ -45,6 +44,7 @@ class Adam(RuleOptimizer):
     """
 
     rule = functional.adam
+    native = fused_adam
     state_class = AdamState
     options = ("lr", "betas", "eps", "weight_decay", "maximize", ("decoupled_weight_decay", "decoupled"))
 
@@ -84,16 +84,6 @@ class Adam(RuleOptimizer):
         if group["amsgrad"]:
             state["max_exp_avg_sq"] = zeros_like(p)
         return state
-
-    def update(self, group: Group, params: list[Tensor]) -> None:
-        if not is_fused(group, params):
-            super().update(group, params)
-            return
-        plain = {**group, "capturable": False}
-        states = [self.state_of(p, plain) for p in params]
-        fused_adam(params, [p.grad for p in params], states, **self.rule_options(group))
-        for p, state in zip(params, states, strict=True):
-            overwrite(self.state[p]["step"], state.step + 1)
 
 
 class AdamW(Adam):

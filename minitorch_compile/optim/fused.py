@@ -23,6 +23,7 @@ import numpy as np
 
 from minitorch_compile.control import disable, is_compiling
 from minitorch_compile.tensor import Tensor, float32, float64, ops
+from minitorch_compile.tensor.dispatch.plain_arrays import unseen_arrays
 from minitorch_compile.tensor.memory.strides import is_dense
 
 LARGE = 1 << 16  # elements in a group from which on the native call is worth Numba's import
@@ -38,15 +39,17 @@ def is_fused(group: dict[str, Any], params: Sequence[Tensor]) -> bool:
     parameters of a group are one kernel, unless the group says otherwise.
     """
     if is_compiling() or any(p.storage.block is not None for p in params):
-        if group["fused"]:
+        if group.get("fused"):
             check_elements(params)
-        return not is_compiling() and _is_together(group, params)
-    if group["fused"] is not None:
+        return "fused" in group and not is_compiling() and _is_together(group, params)
+    if group.get("fused") is not None:
         return bool(group["fused"])
     said = group["foreach"] is not None or group.get("capturable") or group["differentiable"]
-    if said or sum(p.numel() for p in params) < LARGE:
-        return False
-    return all(p.dtype in SUPPORTED for p in params)
+    return not said and _are_large(params)
+
+
+def _are_large(tensors: Sequence[Tensor]) -> bool:
+    return sum(x.numel() for x in tensors) >= LARGE and all(x.dtype in SUPPORTED for x in tensors)
 
 
 def _is_together(group: dict[str, Any], params: Sequence[Tensor]) -> bool:
@@ -99,8 +102,9 @@ def fused_adam(
     weight_decay: float = 0,
     decoupled: bool = False,
     maximize: bool = False,
-) -> None:
-    """Steps the parameters and their running means in place, as functional.adam would; step counts stay as they are."""
+) -> list[Any]:
+    """Steps the parameters and their running means in place, as functional.adam would; returns the states with their
+    new counts."""
     from minitorch_compile.optim import fused_kernels
 
     lr, beta1, beta2 = float(lr), float(betas[0]), float(betas[1])
@@ -119,6 +123,12 @@ def fused_adam(
         numbers.append(numbers_at[step + 1])
     for kernel, (rows, numbers) in calls.items():
         run(kernel, rows, numbers)
+    return counted(states)
+
+
+def counted(states: Sequence[Any]) -> list[Any]:
+    """The states after one more step."""
+    return [state._replace(step=state.step + 1) for state in states]
 
 
 def fused_adagrad(
@@ -131,7 +141,7 @@ def fused_adagrad(
     weight_decay: float = 0,
     eps: float = 1e-10,
     maximize: bool = False,
-) -> None:
+) -> list[Any]:
     """Steps the parameters and their sums of squares in place, as functional.adagrad would."""
     from minitorch_compile.optim import fused_kernels
 
@@ -139,6 +149,32 @@ def fused_adagrad(
     numbers = [[sign, weight_decay, eps, float(lr) / (1 + state.step * lr_decay)] for state in states]
     rows = [(p, g, state.sum) for p, g, state in zip(params, grads, states, strict=True)]
     run(fused_kernels.adagrad_step, rows, numbers)
+    return counted(states)
+
+
+def move_towards(targets: Sequence[Tensor], values: Sequence[Tensor], weight: float) -> None:
+    """target += weight * (value - target) for each, where numbers aren't floats the value itself.
+
+    >>> mean = ops.full((1,), 2.0)
+    >>> move_towards([mean], [ops.full((1,), 4.0)], 0.25)
+    >>> mean
+    tensor([2.5000])
+    """
+    alike = all(x.dtype is y.dtype for x, y in zip(targets, values, strict=True))
+    nearer = weight < 0.5  # lerp begins at the nearer end
+    native = nearer and alike and not is_compiling() and _are_large(targets)
+    if native and unseen_arrays([*targets, *values]) is not None:
+        from minitorch_compile.optim import fused_kernels
+
+        run(fused_kernels.sgd_step, list(zip(targets, values, strict=True)), [[-1.0, 1.0, weight]] * len(targets))
+        return
+    for target, value in zip(targets, values, strict=True):
+        if not (target.is_floating_point() or target.is_complex()):
+            target.copy_(value)
+        elif target.dtype is value.dtype and target.device == value.device:
+            target.lerp_(value, weight)
+        else:
+            target.copy_(target + (value - target) * weight)
 
 
 def check_elements(params: Sequence[Tensor]) -> None:

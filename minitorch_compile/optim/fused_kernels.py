@@ -151,3 +151,76 @@ def adagrad_step(places: np.ndarray, lengths: np.ndarray, numbers: np.ndarray) -
             gradient = sign * g[j] + decay * p[j]
             total[j] += gradient * gradient
             p[j] -= rate * gradient / (sqrt(total[j]) + eps)
+
+
+@native
+def rmsprop_step(places: np.ndarray, lengths: np.ndarray, numbers: np.ndarray) -> None:
+    """p -= lr * g / (sqrt(square) + eps)."""
+    for i in range(len(lengths)):
+        n = lengths[i]
+        p = carray(data_of(places[i, 0], numbers), n)
+        g = carray(data_of(places[i, 1], numbers), n)
+        square = carray(data_of(places[i, 2], numbers), n)
+        row = numbers[i]
+        sign, decay, alpha, fresh, eps, lr = row[0], row[1], row[2], row[3], row[4], row[5]
+        for j in range(n):
+            gradient = sign * g[j] + decay * p[j]
+            square[j] = alpha * square[j] + fresh * gradient * gradient
+            p[j] -= lr * (gradient / (sqrt(square[j]) + eps))
+
+
+@native
+def rmsprop_momentum_step(places: np.ndarray, lengths: np.ndarray, numbers: np.ndarray) -> None:
+    """With a running sum of such steps."""
+    for i in range(len(lengths)):
+        n = lengths[i]
+        p = carray(data_of(places[i, 0], numbers), n)
+        g = carray(data_of(places[i, 1], numbers), n)
+        square = carray(data_of(places[i, 2], numbers), n)
+        buffer = carray(data_of(places[i, 3], numbers), n)
+        row = numbers[i]
+        sign, decay, alpha, fresh, eps, lr, momentum = row[0], row[1], row[2], row[3], row[4], row[5], row[6]
+        for j in range(n):
+            gradient = sign * g[j] + decay * p[j]
+            square[j] = alpha * square[j] + fresh * gradient * gradient
+            buffer[j] = momentum * buffer[j] + gradient / (sqrt(square[j]) + eps)
+            p[j] -= lr * buffer[j]
+
+
+@native
+def adadelta_step(places: np.ndarray, lengths: np.ndarray, numbers: np.ndarray) -> None:
+    """p -= lr * delta, and delta is g by the ratio of both running roots."""
+    for i in range(len(lengths)):
+        n = lengths[i]
+        p = carray(data_of(places[i, 0], numbers), n)
+        g = carray(data_of(places[i, 1], numbers), n)
+        square = carray(data_of(places[i, 2], numbers), n)
+        moved = carray(data_of(places[i, 3], numbers), n)
+        row = numbers[i]
+        sign, decay, rho, fresh, eps, lr = row[0], row[1], row[2], row[3], row[4], row[5]
+        for j in range(n):
+            gradient = sign * g[j] + decay * p[j]
+            square[j] = rho * square[j] + fresh * gradient * gradient
+            delta = sqrt(moved[j] + eps) / sqrt(square[j] + eps) * gradient
+            moved[j] = rho * moved[j] + fresh * delta * delta
+            p[j] -= lr * delta
+
+
+@native
+def nadam_step(places: np.ndarray, lengths: np.ndarray, numbers: np.ndarray) -> None:
+    """As Adam's; `here` and `ahead` are the weights of the gradient and of its mean."""
+    for i in range(len(lengths)):
+        n = lengths[i]
+        p = carray(data_of(places[i, 0], numbers), n)
+        g = carray(data_of(places[i, 1], numbers), n)
+        mean = carray(data_of(places[i, 2], numbers), n)
+        square = carray(data_of(places[i, 3], numbers), n)
+        row = numbers[i]
+        sign, decay, shrink, fresh, beta2, fresh2 = row[0], row[1], row[2], row[3], row[4], row[5]
+        eps, correction, here, ahead = row[6], row[7], row[8], row[9]
+        for j in range(n):
+            gradient = sign * g[j] + decay * p[j]
+            mean[j] += fresh * (gradient - mean[j])
+            square[j] = beta2 * square[j] + fresh2 * gradient * gradient
+            root = sqrt(square[j] / correction) + eps
+            p[j] = shrink * p[j] - here * (gradient / root) - ahead * (mean[j] / root)

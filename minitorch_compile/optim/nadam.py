@@ -14,6 +14,7 @@ from typing import Any
 
 from minitorch_compile.optim import functional
 from minitorch_compile.optim.functional import NAdamState
+from minitorch_compile.optim.fused_adaptive import fused_nadam
 from minitorch_compile.optim.in_place_rules import nadam as nadam
 from minitorch_compile.optim.optimizer import Group
 from minitorch_compile.optim.rule_optimizer import RuleOptimizer
@@ -25,6 +26,7 @@ class NAdam(RuleOptimizer):
     """Adam with Nesterov's momentum (Dozat 2016)."""
 
     rule = functional.nadam
+    native = fused_nadam
     state_class = NAdamState
     options = (
         "lr",

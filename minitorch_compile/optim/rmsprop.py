@@ -14,6 +14,7 @@ from typing import Any
 
 from minitorch_compile.optim import functional
 from minitorch_compile.optim.functional import RMSpropState
+from minitorch_compile.optim.fused_adaptive import fused_rmsprop
 from minitorch_compile.optim.in_place_rules import rmsprop as rmsprop
 from minitorch_compile.optim.optimizer import Group
 from minitorch_compile.optim.rule_optimizer import RuleOptimizer
@@ -25,6 +26,7 @@ class RMSprop(RuleOptimizer):
     """RMSprop (Hinton 2012), with momentum and centered (Graves 2013) if asked for."""
 
     rule = functional.rmsprop
+    native = fused_rmsprop
     state_class = RMSpropState
     options = ("lr", "alpha", "eps", "weight_decay", "momentum", "maximize")
 
@@ -63,3 +65,6 @@ class RMSprop(RuleOptimizer):
         if group["centered"]:
             state["grad_avg"] = zeros_like(p)
         return state
+
+    def has_native(self, group: Group) -> bool:
+        return not group["centered"]

@@ -9,11 +9,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
 from minitorch_compile.control import as_graph_input, is_compiling, made_before
 from minitorch_compile.optim.functional.update_rule import UpdateRule
+from minitorch_compile.optim.fused import is_fused
 from minitorch_compile.optim.optimizer import Group, Optimizer, check_option, store
 from minitorch_compile.optim.overwrite import overwrite
 from minitorch_compile.tensor import Tensor, tensor
@@ -24,6 +25,9 @@ class RuleOptimizer(Optimizer):
     """Base class. A subclass names its `rule`, the NamedTuple `state_class` that the rule takes, and those `options` of
     a group that are arguments of the rule, as pairs of both names where these differ.
 
+    `native` is the rule as a native call for all parameters of a group (`fused.py`): it writes to parameters and
+    states, and returns the states with their new counters.
+
     `counters` are the state values that are 0-d tensors, as PyTorch keeps them, but numbers to the rule; with
     `capturable`, and in a compiled function, the rule gets tensors, so that a step is the same program every time.
     """
@@ -32,6 +36,7 @@ class RuleOptimizer(Optimizer):
     state_class: ClassVar[Any]
     options: ClassVar[tuple[str | tuple[str, str], ...]]
     counters: ClassVar[tuple[str, ...]] = ("step",)
+    native: ClassVar[Callable[..., list[Any]] | None] = None
 
     def __init__(self, params: Iterable[Any], defaults: Group) -> None:
         self._check(defaults)
@@ -66,8 +71,15 @@ class RuleOptimizer(Optimizer):
             return tensor(float(value), device=p.device)
         return tensor(float(value))
 
+    def has_native(self, group: Group) -> bool:
+        """Whether `native` knows the options of a group."""
+        return type(self).native is not None
+
     def update(self, group: Group, params: list[Tensor]) -> None:
-        rule = type(self).rule
+        rule, native = type(self).rule, type(self).native
+        if native is not None and self.has_native(group) and is_fused(group, params):
+            self._update_natively(native, group, params)
+            return
         if is_compiling():
             made_before(self.begin_states, group, params)
         states = [self.state_of(p, group) for p in params]
@@ -75,6 +87,14 @@ class RuleOptimizer(Optimizer):
         store(params, new_params)
         for p, new in zip(params, new_states, strict=True):
             self._remember(p, new)
+
+    def _update_natively(self, native: Any, group: Group, params: list[Tensor]) -> None:
+        plain = {**group, "capturable": False}
+        states = [self.state_of(p, plain) for p in params]
+        new_states = native(params, [p.grad for p in params], states, **self.rule_options(group))
+        for p, new in zip(params, new_states, strict=True):
+            for name in self.counters:
+                overwrite(self.state[p][name], getattr(new, name))
 
     def begin_states(self, group: Group, params: list[Tensor]) -> bool:
         """Makes the states as a compiled step has them, where it would have to; whether there were such."""

@@ -19,6 +19,7 @@ from copy import deepcopy
 from typing import Any
 
 from minitorch_compile import nn
+from minitorch_compile.optim.fused import move_towards
 from minitorch_compile.optim.lr_scheduler.scheduler import LRScheduler, for_each_group
 from minitorch_compile.optim.optimizer import Optimizer
 from minitorch_compile.tensor import Tensor, int64, no_grad, tensor
@@ -29,12 +30,11 @@ Averages = Callable[[Sequence[Tensor], Sequence[Tensor], Any], None]
 
 def get_ema_multi_avg_fn(decay: float = 0.999) -> Averages:
     """For AveragedModel's multi_avg_fn: the exponential moving average, of all parameters together."""
-    single = get_ema_avg_fn(decay)
+    get_ema_avg_fn(decay)  # ValueError
 
     @no_grad()
     def update(averages: Sequence[Tensor], current: Sequence[Tensor], _: Any) -> None:
-        for average, new in zip(averages, current, strict=True):
-            average.copy_(single(average, new, _) if average.is_floating_point() else new)
+        move_towards(averages, current, 1 - decay)
 
     return update
 
@@ -69,12 +69,10 @@ def get_swa_multi_avg_fn() -> Averages:
     >>> average
     tensor([3.])
     """
-    single = get_swa_avg_fn()
 
     @no_grad()
     def update(averages: Sequence[Tensor], current: Sequence[Tensor], count: Any) -> None:
-        for average, new in zip(averages, current, strict=True):
-            average.copy_(single(average, new, count))
+        move_towards(averages, current, 1 / (int(count) + 1))
 
     return update
 
@@ -117,12 +115,11 @@ class AveragedModel(nn.Module):
             if count == 0:
                 for average, new in zip(own, current, strict=True):
                     average.copy_(new)
-            elif self.multi_avg_fn is not None:
-                self.multi_avg_fn(own, current, self.n_averaged)
+            elif self.avg_fn is None:
+                (self.multi_avg_fn or get_swa_multi_avg_fn())(own, current, self.n_averaged)
             else:
-                function = self.avg_fn or get_swa_avg_fn()
                 for average, new in zip(own, current, strict=True):
-                    average.copy_(function(average, new, self.n_averaged))
+                    average.copy_(self.avg_fn(average, new, self.n_averaged))
             if not self.use_buffers:
                 for buffer, new in zip(self.module.buffers(), model.buffers(), strict=True):
                     buffer.copy_(new)

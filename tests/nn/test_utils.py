@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
-from minitorch_compile import nn, ones, tensor, zeros
+from minitorch_compile import compile, float32, float64, nn, ones, tensor, zeros
 from minitorch_compile.nn.utils import clip_grad_norm_, clip_grad_value_, parameters_to_vector, vector_to_parameters
 from minitorch_compile.nn.utils.stateless import functional_call
 
@@ -28,6 +29,34 @@ def test_a_small_norm_is_left_alone():
     params = with_gradients()
     clip_grad_norm_(params, 100.0)
     assert params[1].grad.tolist() == [3, 6]
+
+
+@pytest.mark.parametrize("dtypes", [(np.float32, np.float32), (np.float64, np.float64), (np.float32, np.float64)])
+@pytest.mark.parametrize("gaps", [False, True])
+def test_clipping_gradients_of_awkward_sizes(dtypes, gaps):
+    rng = np.random.default_rng(0)
+    sizes = [(), (0,), (1,), (70_001,), (7, 5), (6, 4)]
+    arrays = [rng.normal(size=size).astype(dtypes[len(size) % 2]) for size in sizes]
+    grads = [*map(tensor, arrays[:-1]), tensor(arrays[-1])[:, ::2] if gaps else tensor(arrays[-1]).t()]
+    params = [nn.Parameter(zeros(g.shape, dtype=g.dtype)) for g in grads]
+    for p, g in zip(params, grads, strict=True):
+        p.grad = g
+    exact, versions = [g.numpy().astype(np.float64) for g in grads], [p.grad._version for p in params]
+    length = math.sqrt(sum((x**2).sum() for x in exact))
+    total = clip_grad_norm_(params, 2.0)
+    assert (total.shape, total.dtype) == ((), float64 if np.float64 in dtypes else float32)
+    assert not total.requires_grad
+    np.testing.assert_allclose(total.item(), length, rtol=1e-6)
+    for p, x, version in zip(params, exact, versions, strict=True):
+        np.testing.assert_allclose(p.grad.numpy(), x * 2 / length, rtol=2e-6)
+        assert p.grad._version > version
+
+
+@pytest.mark.parametrize(("value", "norm"), [(1e25, math.inf), (math.nan, math.nan), (-math.inf, math.inf)])
+def test_norms_that_float32_does_not_hold(value, norm):
+    w = nn.Parameter(zeros(3))
+    w.grad = tensor([1.0, value, 0.0])
+    np.testing.assert_equal(clip_grad_norm_(w, 1.0).item(), norm)
 
 
 @pytest.mark.parametrize(("order", "norm"), [(1.0, 11.0), (math.inf, 6.0), (3.0, (8 + 27 + 216) ** (1 / 3))])
@@ -85,3 +114,19 @@ class TestFunctionalCall:
         state = {name: b.clone() for name, b in norm.named_buffers()}
         functional_call(norm, state, (tensor([[0.0], [2.0]]),))
         assert state["num_batches_tracked"] == 1 and norm.num_batches_tracked == 0
+
+
+def test_sparse_gradients_are_clipped_by_operations():
+    rows = nn.Embedding(5, 2, sparse=True)
+    (rows(tensor([1, 3])) * tensor([3.0, 4.0])).sum().backward()
+    assert clip_grad_norm_(rows.parameters(), 1.0).item() == pytest.approx(math.sqrt(50))
+    np.testing.assert_allclose(
+        rows.weight.grad.to_dense()[3].tolist(), [3 / math.sqrt(50), 4 / math.sqrt(50)], rtol=1e-5
+    )
+
+
+def test_a_compiled_program_clips_without_a_break():
+    params = with_gradients()
+    clip = compile(lambda: clip_grad_norm_(params, 3.5), fullgraph=True, backend="aot_eager")
+    assert clip().item() == 7
+    assert params[1].grad.tolist() == pytest.approx([1.5, 3.0])

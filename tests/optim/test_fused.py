@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import minitorch_compile as torch
-from minitorch_compile.optim.fused import LARGE, is_fused
+from minitorch_compile.optim import fused, fused_adaptive
+from minitorch_compile.optim.fused import LARGE, is_fused, move_towards
 
 CASES = {
     "sgd": ("SGD", {"lr": 0.1}),
@@ -14,6 +15,14 @@ CASES = {
     "adamw": ("AdamW", {"lr": 0.1}),
     "adam amsgrad": ("Adam", {"lr": 0.1, "amsgrad": True, "weight_decay": 0.1}),
     "adagrad": ("Adagrad", {"lr": 0.1, "lr_decay": 0.1}),
+}
+UNSAID = {  # whose groups have no `fused`
+    "rmsprop": ("RMSprop", {"weight_decay": 0.1}),
+    "rmsprop momentum": ("RMSprop", {"momentum": 0.9, "maximize": True}),
+    "rmsprop centered": ("RMSprop", {"centered": True}),
+    "adadelta": ("Adadelta", {"weight_decay": 0.1}),
+    "nadam": ("NAdam", {"weight_decay": 0.1, "maximize": True}),
+    "nadamw": ("NAdam", {"weight_decay": 0.1, "decoupled_weight_decay": True}),
 }
 
 
@@ -32,14 +41,31 @@ def awkward_parameters():
 @pytest.mark.parametrize("name", CASES)
 def test_it_gives_what_the_plain_path_gives(name):
     cls, options = CASES[name]
-    (plain, grads), (fused, _) = awkward_parameters(), awkward_parameters()
-    optimizers = [getattr(torch.optim, cls)(plain, **options), getattr(torch.optim, cls)(fused, fused=True, **options)]
+    (plain, grads), (native, _) = awkward_parameters(), awkward_parameters()
+    optimizers = [getattr(torch.optim, cls)(plain, **options), getattr(torch.optim, cls)(native, fused=True, **options)]
+    check_alike(optimizers, plain, native, grads)
+
+
+@pytest.mark.parametrize("name", UNSAID)
+def test_so_do_optimizers_that_are_not_told(name, monkeypatch):
+    cls, options = UNSAID[name]
+    (plain, grads), (native, _) = awkward_parameters(), awkward_parameters()
+    monkeypatch.setattr(fused, "LARGE", 0)
+    calls = []
+    monkeypatch.setattr(fused_adaptive, "run", lambda *given: calls.append(given) or fused.run(*given))
+    made = getattr(torch.optim, cls)
+    check_alike([made(plain, foreach=False, **options), made(native, **options)], plain, native, grads)
+    assert len(calls) == (0 if options.get("centered") else 4)
+
+
+def check_alike(optimizers, plain, native, grads):
+    """Four steps of both, and what they leave."""
     for step in range(4):
-        for params, optimizer in zip((plain, fused), optimizers, strict=True):
+        for params, optimizer in zip((plain, native), optimizers, strict=True):
             for p, g in zip(params, grads, strict=True):
                 p.grad = None if g is None else g * (1 + step)
             optimizer.step()
-    for a, b in zip(plain, fused, strict=True):
+    for a, b in zip(plain, native, strict=True):
         np.testing.assert_allclose(a.detach().numpy(), b.detach().numpy(), rtol=2e-6, atol=1e-7)
         assert a.stride() == b.stride()
     states = [optimizer.state_dict()["state"] for optimizer in optimizers]
@@ -94,10 +120,28 @@ def test_what_it_can_not_be_combined_with():
 
 
 def test_nan_in_amsgrad_wins_as_in_the_plain_path():
-    for fused in (False, True):
+    for native in (False, True):
         w = torch.ones(2, requires_grad=True)
-        optimizer = torch.optim.Adam([w], lr=0.1, amsgrad=True, fused=fused)
+        optimizer = torch.optim.Adam([w], lr=0.1, amsgrad=True, fused=native)
         for g in ([float("nan"), 1.0], [1.0, 1.0]):
             w.grad = torch.tensor(g)
             optimizer.step()
         assert np.isnan(w.detach().numpy()).tolist() == [True, False]
+
+
+def test_averages_of_a_large_model_move_in_one_native_call(monkeypatch):
+    (plain, values), (native, _) = awkward_parameters(), awkward_parameters()
+    calls, run = [], fused.run
+    monkeypatch.setattr(fused, "run", lambda *given: calls.append(given) or run(*given))
+    counts = [torch.tensor([3]), torch.tensor([5])]
+    with torch.no_grad():
+        move_towards([*plain[:-1], counts[0]], [*values[:-1], counts[1]], 0.1)
+        assert not calls
+        monkeypatch.setattr(fused, "LARGE", 0)
+        versions = [p._version for p in native]
+        move_towards(native[:-1], values[:-1], 0.1)
+    assert (len(calls), counts[0].item()) == (1, 5)
+    assert all(p._version > before for p, before in zip(native[:-1], versions))
+    for a, b, start, value in zip(plain[:-1], native[:-1], awkward_parameters()[0], values):
+        torch.testing.assert_close(a, b, rtol=2e-6, atol=1e-7)
+        torch.testing.assert_close(a, start.lerp(value, 0.1), rtol=0, atol=0)

@@ -10,13 +10,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from minitorch_compile.tensor import Tensor, no_grad, ops, tensor
+import numpy as np
+
+from minitorch_compile.control import is_compiling
+from minitorch_compile.tensor import Tensor, float32, no_grad, ops, tensor
+from minitorch_compile.tensor.dispatch.plain_arrays import unseen_arrays
 from minitorch_compile.user_warnings import warn_user
 
 Parameters = Tensor | Iterable[Tensor]
+FLOAT32 = np.dtype(np.float32)
+BLOCK = 1 << 15  # numbers whose squares are added up in float32
 
 
 def _gradients(parameters: Parameters) -> list[Any]:
@@ -32,11 +38,10 @@ def get_total_norm(
 
     `foreach` has no effect: there is one way to compute it.
     """
-    several = [tensors] if isinstance(tensors, Tensor) else tensors
-    norms = [ops.linalg_vector_norm(x, float(norm_type)) for x in several]
-    if not norms:
-        return tensor(0.0)
-    total = ops.linalg_vector_norm(ops.stack(norms), float(norm_type))
+    several = [tensors] if isinstance(tensors, Tensor) else list(tensors)
+    total = _length(several) if norm_type == 2 else None
+    if total is None:
+        total = _total_of_norms(several, float(norm_type))
     if error_if_nonfinite and not math.isfinite(float(total)):
         raise RuntimeError(
             f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, so it cannot be"
@@ -46,6 +51,26 @@ def get_total_norm(
     return total
 
 
+def _total_of_norms(tensors: Sequence[Tensor], norm_type: float) -> Any:
+    norms = [ops.linalg_vector_norm(x, norm_type) for x in tensors]
+    return ops.linalg_vector_norm(ops.stack(norms), norm_type) if norms else tensor(0.0)
+
+
+def _length(tensors: Sequence[Tensor]) -> Any:
+    """The 2-norm by BLAS, in blocks that are added up in float64; None for what isn't float32 and dense in main
+    memory, and for what overflows."""
+    arrays = None if is_compiling() else unseen_arrays(tensors)
+    if not arrays or not all(x.dtype is FLOAT32 and x.flags.forc for x in arrays):
+        return None
+    with np.errstate(all="ignore"):
+        total = math.sqrt(sum(_sum_of_squares(x.ravel(order="K")) for x in arrays))
+    return tensor(total, dtype=float32) if math.isfinite(total) else None
+
+
+def _sum_of_squares(x: np.ndarray) -> float:
+    return sum(float(np.dot(part, part)) for part in (x[i : i + BLOCK] for i in range(0, x.size, BLOCK)))
+
+
 @no_grad()
 def clip_grads_with_norm_(
     parameters: Parameters, max_norm: float, total_norm: Tensor, foreach: bool | None = None
@@ -53,8 +78,16 @@ def clip_grads_with_norm_(
     """Scales all gradients, in place, by what makes a total norm of `total_norm` at most `max_norm`."""
     # Always multiplied, by 1 if nothing is to clip: no decision that depends on data, so the step can be compiled.
     factor = ops.clamp(max_norm / (total_norm + 1e-6), max=1.0)
-    for g in _gradients(parameters):
-        g.mul_(factor)
+    grads = _gradients(parameters)
+    arrays = None if is_compiling() else unseen_arrays([factor, *grads])
+    if arrays is None or not all(x.dtype is arrays[0].dtype and x.flags.forc for x in arrays):
+        for g in grads:
+            g.mul_(factor)
+        return
+    with np.errstate(all="ignore"):
+        for g, array in zip(grads, arrays[1:], strict=True):
+            np.multiply(array, arrays[0], out=array)
+            g.storage.version += 1
 
 
 @no_grad()
