@@ -50,7 +50,7 @@ def by_element_backward(name: str) -> Callable[..., Any]:
     return run
 
 
-for _op in (ops.sigmoid, *ACTIVATIONS):
+for _op in (ops.erf, ops.sigmoid, *ACTIVATIONS):
     kernel(_op)(by_element(_op.name, _op.kernel.__defaults__ or ()))
 for _op in ACTIVATIONS:
     gradient(_op)(by_element_backward(f"{_op.name}_backward"))

@@ -36,11 +36,11 @@ class Fused(NamedTuple):
         """The names of the sizes, in the order in which they occur."""
         return tuple(dict.fromkeys(name for names in self.inputs.values() for name in names))
 
+    @enable_grad()
     def slopes(self, upper: Any, *given: Any) -> tuple[Any, ...]:
         """The gradients, as the tape finds them, for that of the result."""
-        with enable_grad():
-            tensors = [given[i].detach().requires_grad_() for i in range(self.wanted)]
-            return grad(self.formula(*tensors, *given[self.wanted :]), tensors, upper)
+        tensors = [given[i].detach().requires_grad_() for i in range(self.wanted)]
+        return grad(self.formula(*tensors, *given[self.wanted :]), tensors, upper)
 
     def by_formula(self, sizes: tuple[int, ...], numbers: tuple[float, ...], tensors: Sequence[Any]) -> Any:
         """What the formula gives for tensors that have these sizes, but may have other dimensions."""

@@ -33,11 +33,13 @@ def _scaled(x: Tensor, scale: Tensor, shift: Tensor) -> Any:
     return x * ops.reshape(scale, channel) + ops.reshape(shift, channel)
 
 
+IMAGES = ("samples", "channels", "area")
 OF_GROUPS = {"x": ("samples", "groups", "width", "area"), "weight": ("groups", "width"), "bias": ("groups", "width")}
 OF_CHANNELS = {"scale": ("channels",), "shift": ("channels",)}
 FUSED |= {
     "group_norm": Fused(_group_norm, OF_GROUPS, "eps", wanted=3),
-    "scaled_channels": Fused(_scaled, {"x": ("samples", "channels", "area"), **OF_CHANNELS}, wanted=3),
+    "prelu": Fused(ops.prelu.kernel, {"x": IMAGES, "weight": ("channels",)}, wanted=2),
+    "scaled_channels": Fused(_scaled, {"x": IMAGES, **OF_CHANNELS}, wanted=3),
     "scaled_pixels": Fused(_scaled, {"x": ("pixels", "channels"), **OF_CHANNELS}, wanted=3),
 }
 
@@ -82,6 +84,15 @@ def _(
     input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5, cudnn_enabled: bool = True
 ) -> Any:
     return grouped(input, num_groups, weight, bias, eps) if _is_large(input) else None
+
+
+@recorded_composite(ops.prelu)
+def _(input: Any, weight: Any) -> Any:
+    if not _is_large(input) or weight.sizes != (input.sizes[1],):
+        return None
+    samples, channels = input.sizes[:2]
+    area = math.prod(input.sizes[2:])
+    return fused("prelu", (samples, channels, area), (), input, weight) if area >= SHORTEST_AREA else None
 
 
 @recorded_composite(ops.instance_norm)

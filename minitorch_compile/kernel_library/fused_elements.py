@@ -18,18 +18,21 @@ from minitorch_compile.tensor.dispatch.op import table
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 
+def _squared(x: Tensor, y: Tensor) -> Any:
+    difference = x - y
+    return difference * difference
+
+
 def _rounded_distance(x: Tensor, y: Tensor, beta: float, curve: float, less: float) -> Any:
     """smooth_l1_loss of each element: `curve` = 0.5 / beta, `less` = 0.5 * beta."""
-    difference = x - y
-    distance = ops.abs(difference)
-    return ops.where(distance < beta, difference * difference * curve, distance - less)
+    distance = ops.abs(x - y)
+    return ops.where(distance < beta, _squared(x, y) * curve, distance - less)
 
 
 def _huber(x: Tensor, y: Tensor, delta: float, less: float) -> Any:
     """huber_loss of each element: `less` = 0.5 * delta."""
-    difference = x - y
-    distance = ops.abs(difference)
-    return ops.where(distance <= delta, 0.5 * difference * difference, delta * (distance - less))
+    distance = ops.abs(x - y)
+    return ops.where(distance <= delta, 0.5 * _squared(x, y), delta * (distance - less))
 
 
 def _row(formula: Callable[..., Any], numbers: str = "", *others: str) -> Fused:
@@ -41,6 +44,7 @@ FUSED |= {
     "hardshrink": _row(ops.hardshrink.kernel, "lambd"),
     "threshold": _row(table["F.threshold"].kernel, "limit value"),
     "mish": _row(table["F.mish"].kernel),
+    "mse_loss": _row(_squared, "", "target"),
     "smooth_l1_loss": _row(_rounded_distance, "beta curve less", "target"),
     "huber_loss": _row(_huber, "delta less", "target"),
 }
@@ -78,6 +82,15 @@ def _(input: Any, inplace: bool = False) -> Any:
     return None if inplace else on_elements("mish", (), input)
 
 
+@recorded_composite(table["F.mse_loss"])
+def _(
+    input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean", weight: Any = None
+) -> Any:
+    plain = size_average is None and reduce is None and weight is None
+    loss = on_elements("mse_loss", (), input, target) if plain else None
+    return None if loss is None else reduced(loss, reduction)
+
+
 @recorded_composite(table["F.smooth_l1_loss"])
 def _(
     input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean", beta: Any = 1.0
@@ -90,7 +103,6 @@ def _(
 
 @recorded_composite(table["F.huber_loss"])
 def _(input: Any, target: Any, reduction: str = "mean", delta: Any = 1.0, weight: Any = None) -> Any:
-    if weight is not None or not are_numbers((delta,)) or not delta > 0:
-        return None
-    loss = on_elements("huber_loss", (delta, 0.5 * delta), input, target)
+    fits = weight is None and are_numbers((delta,)) and delta > 0
+    loss = on_elements("huber_loss", (delta, 0.5 * delta), input, target) if fits else None
     return None if loss is None else reduced(loss, reduction)

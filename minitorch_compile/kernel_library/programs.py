@@ -184,7 +184,8 @@ def _(grad: Tensor, x: Tensor, slope: float, scale: float, steep: float) -> Any:
     return grad * ops.where(x <= 0, ops.exp(ops.where(x < 0, x, 0.0) * steep) * slope, scale)
 
 
-_elementwise("sigmoid", ops.sigmoid)
+for _op in (ops.erf, ops.sigmoid):
+    _elementwise(_op.name, _op)
 
 for _op in (ops.relu, ops.sigmoid, ops.tanh):
     _by_output(_op.name, _op)

@@ -19,6 +19,7 @@ from numba.core.registry import cpu_target
 
 from minitorch_compile.inductor.codegen.cpu.wrapper import write_file
 from minitorch_compile.inductor.kernels import channels_last, convolution
+from minitorch_compile.inductor.kernels.along_dimension import gather_kernel, scatter_kernel
 from minitorch_compile.inductor.kernels.attention import attention_kernel
 from minitorch_compile.inductor.kernels.attention_backward import attention_backward_kernel
 from minitorch_compile.inductor.kernels.pooling import max_pool_backward_kernel, max_pool_kernel
@@ -111,6 +112,7 @@ def extern_kernels(elements: list[str]) -> Iterator[NativeFunction]:
         yield from (pack_panels_kernel(element), packed_product_kernel(element), batched_tiles_kernel(element))
         yield from (product_kernel(element), batched_product_kernel(element))
         yield from (max_pool_kernel(element), max_pool_backward_kernel(element))
+        yield from (gather_kernel(element), scatter_kernel(element))
         for mask in (element, "bool"):
             yield from (attention_kernel(element, mask), attention_backward_kernel(element, mask))
     yield winograd_kernel("float32")

@@ -36,16 +36,22 @@ FOREIGN = re.compile(rb"(?<=\0)(?:Py\w+|_Py\w+|NRT_\w+|numba_\w+|minitorch_\w+|s
 PLANNED = {name: f'convolution_kernel("{name}", "float32")' for name in convolution.KERNELS} | {
     "flash_attention": 'attention_kernel("float32", "float32")',
     "flash_attention_backward": 'attention_backward_kernel("float32", "float32")',
+    "gather_along": 'gather_kernel("float32")',
+    "scatter_along": 'scatter_kernel("float32")',
     "max_pool2d": 'max_pool_kernel("float32")',
     "max_pool2d_backward": 'max_pool_backward_kernel("float32")',
 }
+
+# Kernels that no compiled graph calls.
+OF_NO_GRAPH = "from minitorch_compile.inductor.kernels.along_dimension import gather_kernel, scatter_kernel"
 
 
 def source_of(kernels: Sequence[KernelSource], planned: Sequence[str] = ()) -> str:
     """A generated file with these kernels, and those of these names that take a plan."""
     texts = [wrapper.kernel_definition(f"{kernel.title}_{number}", kernel) for number, kernel in enumerate(kernels)]
     body = "\n\n\n".join([*texts, *(f"{name} = {PLANNED[name]}" for name in planned)])
-    head = wrapper.HEADER.format(schedule="the library of eager operations", imports=wrapper.imports_for(body))
+    imports = f"{wrapper.imports_for(body)}\n{OF_NO_GRAPH}"
+    head = wrapper.HEADER.format(schedule="the library of eager operations", imports=imports)
     return f"{head}\n\n{body}\n"
 
 
