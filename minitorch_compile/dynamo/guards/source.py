@@ -48,7 +48,10 @@ class Source:
     @property
     def root(self) -> Source:
         """Where the path starts: an argument, a cell, or an object that the generated code holds."""
-        return self if self.base is None else self.base.root
+        source = self
+        while (base := source.base) is not None:
+            source = base
+        return source
 
 
 @dataclass(frozen=True)

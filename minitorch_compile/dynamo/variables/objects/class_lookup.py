@@ -65,13 +65,19 @@ class Found:
 def look_up(cls: type, name: str, after: type | None = None, *, exactly: bool = False) -> Found | None:
     """The attribute as the order of resolution gives it; with `after`, from behind that class (super). `exactly`: it
     must be the very same at the next call, also if it is a function, which is guarded by its code otherwise."""
+    owner = owner_of(cls, name, after, exactly=exactly)
+    return None if owner is None else Found(cls, owner, name, owner.__dict__[name])
+
+
+def owner_of(cls: type, name: str, after: type | None = None, *, exactly: bool = False) -> type | None:
+    """The class that has the attribute which `look_up` finds."""
     order = cls.__mro__
     if after is not None:
         order = order[order.index(after) + 1 :]
     for position, owner in enumerate(order):
         if name in owner.__dict__:
             note_lookup(cls, order[:position], name, owner, exactly)
-            return Found(cls, owner, name, owner.__dict__[name])
+            return owner
     note_lookup(cls, order, name, None)
     return None
 
@@ -82,7 +88,7 @@ def has_method(cls: type, name: str) -> bool:
     >>> has_method(list, "__len__"), has_method(int, "__len__")
     (True, False)
     """
-    return look_up(cls, name) is not None
+    return owner_of(cls, name) is not None
 
 
 def printed_name(cls: type) -> str:
