@@ -168,6 +168,14 @@ from minitorch_compile.tensor.functions.foreach import FOREACH
 from minitorch_compile.tensor.functions.index_put import index_put, index_put_
 from minitorch_compile.tensor.functions.low_rank import pca_lowrank, svd_lowrank
 from minitorch_compile.tensor.functions.old_names import (
+    _cast_Byte,
+    _cast_Char,
+    _cast_Double,
+    _cast_Float,
+    _cast_Half,
+    _cast_Int,
+    _cast_Long,
+    _cast_Short,
     _shape_as_tensor,
     _softmax_backward_data,
     solve,

@@ -176,6 +176,14 @@ from minitorch_compile.tensor.functions.index_put import index_put as index_put
 from minitorch_compile.tensor.functions.index_put import index_put_ as index_put_
 from minitorch_compile.tensor.functions.low_rank import pca_lowrank as pca_lowrank
 from minitorch_compile.tensor.functions.low_rank import svd_lowrank as svd_lowrank
+from minitorch_compile.tensor.functions.old_names import _cast_Byte as _cast_Byte
+from minitorch_compile.tensor.functions.old_names import _cast_Char as _cast_Char
+from minitorch_compile.tensor.functions.old_names import _cast_Double as _cast_Double
+from minitorch_compile.tensor.functions.old_names import _cast_Float as _cast_Float
+from minitorch_compile.tensor.functions.old_names import _cast_Half as _cast_Half
+from minitorch_compile.tensor.functions.old_names import _cast_Int as _cast_Int
+from minitorch_compile.tensor.functions.old_names import _cast_Long as _cast_Long
+from minitorch_compile.tensor.functions.old_names import _cast_Short as _cast_Short
 from minitorch_compile.tensor.functions.old_names import _shape_as_tensor as _shape_as_tensor
 from minitorch_compile.tensor.functions.old_names import _softmax_backward_data as _softmax_backward_data
 from minitorch_compile.tensor.functions.old_names import solve as solve

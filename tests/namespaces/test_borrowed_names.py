@@ -112,6 +112,28 @@ def test_old_names():
         torch.solve(torch.ones(2, 1), torch.eye(2))
 
 
+def test_old_names_of_conversions():
+    names = {"Byte": "uint8", "Char": "int8", "Double": "float64", "Float": "float32", "Half": "float16"}
+    for name, wanted in {**names, "Int": "int32", "Long": "int64", "Short": "int16"}.items():
+        cast = getattr(torch, f"_cast_{name}")
+        assert cast(torch.tensor([1.5]), non_blocking=True).dtype == getattr(torch, wanted) == cast(torch.eye(2)).dtype
+    x = torch.ones(2, requires_grad=True)
+    assert torch._cast_Float(x) is x
+    torch.compile(lambda x: torch._cast_Double(x) * 2, backend="eager", fullgraph=True)(x).sum().backward()
+    assert x.grad.tolist() == [2, 2]
+    with pytest.raises(TypeError, match="must be Tensor, not int"):
+        torch._cast_Long(3)
+
+
+def test_old_names_are_traced():
+    def program(x):
+        output = torch.softmax(x, -1)
+        return torch._shape_as_tensor(x), torch._softmax_backward_data(x, output, -1, torch.float32)
+
+    x = torch.tensor([[1.0, 2.0, 0.5]])
+    assert all(map(torch.equal, torch.compile(program, backend="eager")(x), program(x)))
+
+
 class Block(nn.Module):
     def __init__(self):
         super().__init__()

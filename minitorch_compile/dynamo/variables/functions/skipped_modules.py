@@ -38,6 +38,7 @@ TRACED_MODULES = tuple(
         "tensor.functions.checks",
         "tensor.functions.foreach",
         "tensor.functions.index_put",
+        "tensor.functions.old_names",
         "dynamo.variables.functions.polyfills",
         "dynamo.variables.tensors.array_polyfills",
         "autograd.variable",
