@@ -20,7 +20,7 @@ from minitorch_compile.autograd.edges import gradient_edge
 from minitorch_compile.autograd.node import AccumulateGrad, Grad, Node, TensorHook, replaced
 from minitorch_compile.autograd.removable_handle import RemovableHandle
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.grad_mode import state
+from minitorch_compile.tensor.memory.memory_format import contiguous_format
 
 
 class _Replace(TensorHook):
@@ -38,7 +38,7 @@ class _Replace(TensorHook):
 
 
 class _Retain(TensorHook):
-    """Stores the gradient of one output of a node in the `.grad` of that tensor."""
+    """Stores the gradient of one output of a node in the `.grad` of that tensor: a copy, since others read it too."""
 
     def __init__(self, x: Any) -> None:
         self.x = weakref.ref(x)
@@ -47,8 +47,11 @@ class _Retain(TensorHook):
     def __call__(self, grads: list[Grad]) -> None:
         x, grad = self.x(), grads[self.index]
         if x is not None and grad is not None:
-            grad = grad if state.enabled else ops.detach(grad)
-            x.grad = grad if x.grad is None else ops.add(x.grad, grad)
+            x.grad = _copied(grad) if x.grad is None else ops.add(x.grad, grad)
+
+
+def _copied(grad: Any) -> Any:
+    return ops.clone(grad) if grad.is_sparse_layout else ops.clone(grad, contiguous_format)
 
 
 def _add(x: Any, hook: Callable[[list[Grad]], None]) -> RemovableHandle:

@@ -201,7 +201,9 @@ class Graph:
 
     def node_copy(self, node: Node, arg_transform: Callable[[Node], Any] = lambda node: node) -> Node:
         """Insert a copy of `node`, usually from another graph; `arg_transform` gives the counterpart of each input."""
-        return self._inserted(node._copied_to(self, self._names.create_name(node.name), arg_transform))
+        copy = node._copied_to(self, arg_transform)
+        copy.name = self._names.create_name(node.name)  # now: the transform may have made nodes, or have failed
+        return self._inserted(copy)
 
     def graph_copy(self, g: Graph, val_map: dict[Node, Any], return_output_node: bool = False) -> Any:
         """Insert copies of all nodes of `g` that are not keys of `val_map` yet, and enter them there.

@@ -114,10 +114,11 @@ class Node(BaseNode):
         for node in self._inputs:
             node.users[self] = None
 
-    def _copied_to(self, graph: Graph, name: str, arg_transform: Callable[[Node], Any]) -> Node:
-        """A node like this one for `graph`, in one walk of the arguments, which are frozen; not in its list yet."""
+    def _copied_to(self, graph: Graph, arg_transform: Callable[[Node], Any]) -> Node:
+        """A node like this one for `graph`, in one walk of the arguments, which are frozen; not in its list yet, and
+        without a name."""
         copy = Node.__new__(Node)
-        copy.graph, copy.name, copy.op, copy.target, copy.type = graph, name, self.op, self.target, self.type
+        copy.graph, copy.op, copy.target, copy.type = graph, self.op, self.target, self.type
         copy.users, copy.meta = {}, dict(self.meta)
         copy._prev = copy._next = copy
         copy._erased = False

@@ -62,6 +62,20 @@ def test_retain_grad():
     assert x.grad.tolist() == [72]
 
 
+def test_a_retained_gradient_is_a_copy():
+    a, b = leaf(2.0, 3.0) * 1, leaf(2.0, 3.0) * 1
+    a.retain_grad()
+    b.retain_grad()
+    given = ones(2)
+    (a + b).backward(given)
+    a.grad.mul_(5)
+    assert (a.grad.tolist(), b.grad.tolist(), given.tolist()) == ([5, 5], [1, 1], [1, 1])
+    c = leaf(2.0, 3.0) * 1
+    c.retain_grad()
+    c.sum().backward()  # of which one number is the gradient of all
+    assert c.grad.zero_().tolist() == [0, 0]
+
+
 def test_after_accumulation():
     x = leaf(2.0)
     seen = []

@@ -215,6 +215,15 @@ def test_graph_copy_joins_two_graphs():
     assert outer.compact() == "x -> ((x * x) + 1).exp()"
 
 
+def test_a_copy_is_named_after_what_its_transform_has_made(chain):
+    _, _, add, *_ = chain
+    graph = Graph()
+    with pytest.raises(KeyError):
+        graph.node_copy(add, {}.__getitem__)
+    copied = graph.node_copy(add, lambda node: graph.placeholder(add.name))
+    assert [node.name for node in graph.nodes] == [copied.args[0].name, copied.name] == ["add", "add_1"]
+
+
 def test_find_nodes_by_kind_and_target(chain):
     graph, x, add, mul, output = chain
     assert graph.find_nodes(op="call_function") == [add, mul]
