@@ -10,10 +10,12 @@ recorded is that of the formula.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 from minitorch_compile.autograd import Function, enable_grad, grad
+from minitorch_compile.kernel_library.formula_gradients import gradients_by_formula
 from minitorch_compile.kernel_library.replaced import are_numbers, arrays_of, dense, is_dense, program
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.grad_mode import state as grad_state
@@ -42,7 +44,7 @@ class Fused(NamedTuple):
         tensors = [given[i].detach().requires_grad_() for i in range(self.wanted)]
         return grad(self.formula(*tensors, *given[self.wanted :]), tensors, upper)
 
-    def by_formula(self, sizes: tuple[int, ...], numbers: tuple[float, ...], tensors: Sequence[Any]) -> Any:
+    def by_formula(self, sizes: tuple[int, ...], numbers: tuple[float, ...], *tensors: Any) -> Any:
         """What the formula gives for tensors that have these sizes, but may have other dimensions."""
         named = dict(zip(self.size_names, sizes, strict=True))
         shapes = [tuple(map(named.__getitem__, names)) for names in self.inputs.values()]
@@ -72,22 +74,11 @@ class FusedNode(Function):
         found: Any = None if grad_state.enabled else program(f"{name}_backward")
         arrays = dense(upper, *tensors) if found else None
         if arrays:
-            slopes = map(wrap, found(sizes, [array.shape for array in arrays[1 : row.wanted + 1]], arrays, *numbers))
+            shapes = [array.shape for array in arrays[1 : row.wanted + 1]]
+            slopes: Any = map(wrap, found(sizes, shapes, arrays, *numbers))
         else:
-            slopes = map(_recorded_slopes(row, sizes, numbers, tensors, upper).get, range(row.wanted))
+            slopes = gradients_by_formula(partial(row.by_formula, sizes, numbers), tensors, upper)[: row.wanted]
         return None, None, None, *slopes, *[None] * (len(tensors) - row.wanted)
-
-
-def _recorded_slopes(
-    row: Fused, sizes: tuple[int, ...], numbers: tuple[float, ...], tensors: Sequence[Any], upper: Any
-) -> dict[int, Any]:
-    """The gradients by the formula, recorded if that is asked for, by the places of the tensors that need one."""
-    again = grad_state.enabled
-    asked = [place for place, tensor in enumerate(tensors) if tensor.requires_grad]
-    with enable_grad():
-        out = row.by_formula(sizes, numbers, tensors)
-        slopes = grad(out, [tensors[place] for place in asked], upper, create_graph=again)
-    return dict(zip(asked, slopes, strict=True))
 
 
 def fused(name: str, sizes: tuple[int, ...], numbers: tuple[Any, ...], *tensors: Any) -> Any:

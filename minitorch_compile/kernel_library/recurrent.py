@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.autograd import Function, enable_grad, grad
+from minitorch_compile.autograd import Function
+from minitorch_compile.kernel_library.formula_gradients import gradients_by_formula
 from minitorch_compile.kernel_library.recurrent_cells import CELLS, Cell, Weights
 from minitorch_compile.kernel_library.replaced import LEAST, dense, recorded_composite
 from minitorch_compile.tensor import ops
@@ -123,19 +124,7 @@ def _back_through_steps(
 
 
 def _by_formula(formula: Callable[..., Sequence[Any]], ctx: Any, grads: Sequence[Any]) -> tuple[Any, ...]:
-    """The gradients of the formula's results, recorded if that is asked for."""
-    tensors, recorded = ctx.saved_tensors, grad_state.enabled
-    wanted = [i for i, t in enumerate(tensors) if t is not None and t.requires_grad]
-    with enable_grad():
-        # Where the graph goes on, views: h may come from x, and only what reaches x past it is this node's.
-        given = [t if t is None else t.view_as(t) if recorded else _as_leaf(t) for t in tensors]
-        results = formula(ctx.cell, *given)
-        found = grad(results, [given[i] for i in wanted], grads, create_graph=recorded, allow_unused=True)
-    return tuple(map(dict(zip(wanted, found)).get, range(len(tensors))))
-
-
-def _as_leaf(t: Any) -> Any:
-    return t.detach().requires_grad_(t.requires_grad)
+    return gradients_by_formula(partial(formula, ctx.cell), ctx.saved_tensors, grads)
 
 
 def _layer_by_formula(cell: Cell, x: Any, h: Any, c: Any, *params: Any) -> Sequence[Any]:

@@ -160,7 +160,7 @@ def move_towards(targets: Sequence[Tensor], values: Sequence[Tensor], weight: fl
     >>> mean
     tensor([2.5000])
     """
-    alike = all(x.dtype is y.dtype for x, y in zip(targets, values, strict=True))
+    alike = all(x.dtype is y.dtype and x.sizes == y.sizes for x, y in zip(targets, values, strict=True))
     nearer = weight < 0.5  # lerp begins at the nearer end
     native = nearer and alike and not is_compiling() and _are_large(targets)
     if native and unseen_arrays([*targets, *values]) is not None:
@@ -187,13 +187,26 @@ def check_elements(params: Sequence[Tensor]) -> None:
             )
 
 
+def check_sizes(rows: Sequence[tuple[Tensor, ...]]) -> None:
+    """RuntimeError for a parameter whose gradient or state has other sizes: the kernels would go past its end. Such
+    states are loaded from another model's, and `p.data` may be set while there is a gradient."""
+    for p, *others in rows:
+        for x in others:
+            if x.sizes != p.sizes:
+                raise RuntimeError(
+                    f"expected the gradient and the state of a parameter to have its sizes {list(p.sizes)}, got"
+                    f" {list(x.sizes)}; is the loaded state dict that of another model?"
+                )
+
+
 @disable(reason="a native call")
 def run(kernel: Kernel, rows: Sequence[tuple[Tensor, ...]], numbers: Sequence[Sequence[float]]) -> None:
     """Calls a kernel for rows of tensors that are written to, all but the second: the gradient.
 
-    One call for each dtype. RuntimeError for one that is not float32 or float64.
+    One call for each dtype. RuntimeError for one that is not float32 or float64, and for a row of several sizes.
     """
     check_elements([row[0] for row in rows])
+    check_sizes(rows)
     if rows[0][0].storage.block is not None:
         _run_on_device(kernel, rows, numbers)
         return
@@ -229,14 +242,15 @@ def _matrix(rows: Sequence[Sequence[float]], element: np.dtype) -> np.ndarray:
 
 def _run_one_dtype(kernel: Kernel, rows: Sequence[tuple[Tensor, ...]], numbers: np.ndarray) -> None:
     arrays = [x.array for row in rows for x in row]
-    copies = []  # (an array, a copy of it as the kernel wants it)
+    width, copies = len(rows[0]), []  # (an array that is written to, a copy of it as the kernel wants it)
     for i, array in enumerate(arrays):
         if not array.flags.c_contiguous or array.dtype is not numbers.dtype:
             arrays[i] = np.ascontiguousarray(array, numbers.dtype)
-            copies.append((array, arrays[i]))
+            if i % width != 1:
+                copies.append((array, arrays[i]))
     # The kernel finds an array's data in the array: asking NumPy for each address would take longer than a small step.
     places = np.array([id(array) for array in arrays], np.int64).reshape(len(rows), -1)
-    kernel(places, np.array([array.size for array in arrays[:: len(rows[0])]]), numbers)
+    kernel(places, np.array([array.size for array in arrays[::width]]), numbers)
     for original, copy in copies:
         original[...] = copy
     for row in rows:

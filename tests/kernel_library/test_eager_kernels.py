@@ -237,7 +237,7 @@ def test_second_derivatives_go_through_the_formula(few: library.Library) -> None
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["mish", "group_norm with weights"])
+@pytest.mark.parametrize("name", ["mish", "group_norm with weights", "batch_norm by running statistics"])
 def test_second_derivatives_of_a_fused_function_are_those_of_its_formula(
     all_programs: library.Library, name: str
 ) -> None:

@@ -104,6 +104,39 @@ def test_the_gradient_stays_as_it_was_and_autograd_notices_the_write():
         y.backward()
 
 
+@pytest.mark.parametrize("name", [*CASES, *UNSAID])
+def test_a_state_of_another_model_is_refused(name, monkeypatch):
+    monkeypatch.setattr(fused, "LARGE", 0)
+    cls, options = {**CASES, **UNSAID}[name]
+    small, large = (torch.ones(n, requires_grad=True) for n in (3, 50))
+    optimizers = [getattr(torch.optim, cls)([p], **options) for p in (small, large)]
+    for p in (small, large):
+        p.grad = torch.ones_like(p)
+    optimizers[0].step()
+    optimizers[1].load_state_dict(optimizers[0].state_dict())
+    if not optimizers[1].state[large]:  # SGD without momentum has no state: its gradient may be that of another size
+        large.data = torch.ones(70)
+    with pytest.raises(RuntimeError, match="size"):
+        optimizers[1].step()
+    assert large.tolist() == [1] * len(large)
+
+
+def test_a_gradient_that_is_the_parameter_turned_is_only_read():
+    w = torch.arange(9.0).reshape(3, 3).requires_grad_()
+    w.grad = w.data.t()
+    torch.optim.SGD([w], lr=1.0, fused=True).step()
+    assert torch.equal(w.detach(), torch.arange(9.0).reshape(3, 3) - torch.arange(9.0).reshape(3, 3).t())
+
+
+def test_averages_of_several_sizes_are_broadcast_or_refused(monkeypatch):
+    monkeypatch.setattr(fused, "LARGE", 0)
+    mean = torch.zeros(4, 3)
+    move_towards([mean], [torch.ones(3)], 0.25)
+    assert torch.equal(mean, torch.full((4, 3), 0.25))
+    with pytest.raises(RuntimeError, match="size"):
+        move_towards([mean], [torch.ones(2)], 0.25)
+
+
 def test_other_dtypes_are_refused():
     w = torch.ones(3, dtype=torch.float16, requires_grad=True)
     w.grad = torch.ones(3, dtype=torch.float16)
