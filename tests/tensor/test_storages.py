@@ -37,3 +37,25 @@ def test_a_part_of_a_storage_is_the_same_memory() -> None:
     x = torch.arange(4, dtype=torch.float32)
     torch.asarray(x.untyped_storage()[4:8], dtype=torch.uint8).zero_()
     assert x.tolist() == [0.0, 0.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    "look",
+    [
+        lambda x: x[1:],
+        lambda x: x.detach().view(2, 2).t(),
+        lambda x: x.view(torch.float64),
+        lambda x: torch.view_as_real(x),
+        lambda x: x.conj()[2:],
+        lambda x: x.imag,
+    ],
+    ids=["slice", "turned", "other dtype", "real", "conjugate", "imaginary"],
+)
+def test_a_view_sees_the_memory_that_its_storage_has_grown_into(look):
+    x = torch.arange(4, dtype=torch.complex128)
+    view = look(x)
+    assert view.abs().sum() >= 0  # it has been looked through
+    x.resize_(1000).fill_(2 + 3j)
+    assert torch.equal(view, look(x[:4]))
+    view.zero_()
+    assert torch.equal(view, look(x[:4]))

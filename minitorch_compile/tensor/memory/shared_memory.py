@@ -13,17 +13,16 @@ A process that is forked has the mapping already; to others the file is sent (`m
 
 from __future__ import annotations
 
-import gc
 import mmap
 import os
 import tempfile
 from collections.abc import Iterable
-from types import GetSetDescriptorType
 from typing import Any
 
 import numpy as np
 
-from minitorch_compile.tensor.memory.storage import BorrowedStorage, Storage
+from minitorch_compile.tensor.memory.storage import Storage
+from minitorch_compile.tensor.memory.windows import forget_windows
 
 
 class SharedMap(mmap.mmap):
@@ -41,7 +40,7 @@ def share(storages: Iterable[Storage]) -> None:
         assert buffer is not None
         storage.buffer = mapped(_new_file(buffer.nbytes), buffer.dtype, buffer.size)
         storage.buffer[...] = buffer
-    _forget_windows(moving)
+    forget_windows(moving)
 
 
 def mapped(file: Any, dtype: np.dtype, count: int) -> np.ndarray:
@@ -66,22 +65,3 @@ def _new_file(size: int) -> Any:
         file = os.fdopen(in_memory("tensor"), "r+b", buffering=0)
     os.ftruncate(file.fileno(), max(size, 1))
     return file
-
-
-def _kept_by(holder: object) -> Any:
-    """What an object keeps, seen past a `__dict__` that its class has as a property, as Tensor has."""
-    offers = [vars(cls)["__dict__"] for cls in type(holder).__mro__ if "__dict__" in vars(cls)]
-    return offers[-1].__get__(holder) if offers and isinstance(offers[-1], GetSetDescriptorType) else {}
-
-
-def _forget_windows(moved: list[Storage]) -> None:
-    """Tensors keep a NumPy window on their memory (`TensorBase.array`): those on the old memory are made anew. Nobody
-    has a list of a storage's tensors, except the garbage collector."""
-    pending: list[Any] = list(moved)
-    while pending:
-        holders = gc.get_referrers(*pending)
-        pending = [holder for holder in holders if isinstance(holder, BorrowedStorage)]
-        for holder in holders:
-            attributes = holder if isinstance(holder, dict) else _kept_by(holder)
-            if isinstance(attributes, dict) and "storage" in attributes and "_array" in attributes:
-                attributes["_array"] = None

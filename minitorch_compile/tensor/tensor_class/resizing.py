@@ -28,6 +28,7 @@ from minitorch_compile.tensor.memory.memory_format import (
 from minitorch_compile.tensor.memory.size import Size
 from minitorch_compile.tensor.memory.storage import Storage
 from minitorch_compile.tensor.memory.strides import contiguous_strides, numel
+from minitorch_compile.tensor.memory.windows import forget_windows
 from minitorch_compile.tensor.ops.view import as_ints
 from minitorch_compile.tensor.tensor_base import TensorBase
 
@@ -99,6 +100,8 @@ class TensorResizing(TensorBase):
             grown = np.zeros(needed, buffer.dtype)
             grown[: buffer.size] = buffer
             storage.buffer = grown
+            if buffer.size:
+                forget_windows([storage])
         elif storage.block is not None:
             grow(storage, needed * self.dtype.itemsize)
         self.sizes, self.strides, self._array = wanted, strides, None
