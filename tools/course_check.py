@@ -61,7 +61,8 @@ def main() -> int:
             else:
                 tasks += under(version, python, options.lessons, options.cell_seconds)
     begun = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="minitorch_compile-course-check-") as kernels:
+    # A process that a notebook left behind may still be writing its kernels there.
+    with tempfile.TemporaryDirectory(prefix="minitorch_compile-course-check-", ignore_cleanup_errors=True) as kernels:
         os.environ["MTC_CACHE_DIR"] = kernels
         os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # else each of hundreds of processes compiles all modules
         done = Queue(tasks, options.processes, say).run()
