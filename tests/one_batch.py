@@ -2,7 +2,8 @@
 
 A family is one test function and its parameters. Many have hundreds of instances, which go through much the same code.
 A batch is taken at equal distances from all over the family, so that it is the same at every run and on every machine,
-and an instance that is new shifts it. A family marked `whole` is its own batch; a test marked `slow` is in none.
+and an instance that is new shifts it. A family marked `whole` is its own batch, of one marked `heavy` the batch is one
+instance; a test marked `slow` is in none.
 
 >>> evenly(list("abcdefghij"), 4)
 ['a', 'd', 'f', 'i']
@@ -15,7 +16,7 @@ from typing import TypeVar
 
 import pytest
 
-MOST = 4  # instances of a family in a batch
+MOST = 3  # instances of a family in a batch
 
 T = TypeVar("T")
 
@@ -42,4 +43,6 @@ class OneBatch:
 
 def batch(family: list[pytest.Item]) -> list[pytest.Item]:
     """What `make test` runs of a family."""
-    return family if family[0].get_closest_marker("whole") else evenly(family, MOST)
+    if family[0].get_closest_marker("whole"):
+        return family
+    return evenly(family, 1 if family[0].get_closest_marker("heavy") else MOST)

@@ -108,6 +108,7 @@ def train(
 
 
 @pytest.mark.parametrize("name", MODELS)
+@pytest.mark.heavy
 def test_training_compiled_is_training(name, backend):
     model, shapes, data = MODELS[name]
     expected, expected_weights = train(model, shapes, data())

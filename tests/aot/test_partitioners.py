@@ -25,6 +25,7 @@ MODELS = ("deepfm", "gat", "linear_attention", "mlp_mixer", "nerf", "vae")
 
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("name", MODELS)
+@pytest.mark.heavy
 def test_both_partitioners_give_the_same_gradients(name, level):
     different, default_bytes, min_cut_bytes = compare(FILES[name], level)
     assert different == []

@@ -74,6 +74,7 @@ def test_a_missing_import_and_a_missing_module_are_named(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(("text", "status"), [("import sys; sys.exit(5)", 5), ("x = (", 1), ("1 / 0", 1), ("pass", 0)])
+@pytest.mark.heavy
 def test_the_exit_status_is_the_scripts(tmp_path: Path, text: str, status: int) -> None:
     assert run(script(tmp_path, text)).returncode == status
 

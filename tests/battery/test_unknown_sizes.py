@@ -115,6 +115,7 @@ def test_numbers_put_in_for_symbols_give_what_numbers_give(path: Any, layout: st
     assert not wrong, "\n".join(map(str, wrong[:20]))
 
 
+@pytest.mark.slow
 def test_nine_calls_of_ten_are_for_all_sizes() -> None:
     """The others need a number: a map of an interpolation, the square root of a size, the steps of a recurrent net."""
     free = tied = failed = 0

@@ -99,6 +99,7 @@ def differences(call: OpCall) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("family", sorted({op.kind for op in ops.table.values() if op.recorded}))
+@pytest.mark.heavy
 def test_ops_on_unknown_sizes_are_what_they_are_on_numbers(family: str) -> None:
     found = [d for op, calls in all_calls().items() if op.kind == family for c in calls for d in checked(c)]
     assert not found, "\n".join(found[:20])

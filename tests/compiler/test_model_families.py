@@ -107,6 +107,7 @@ def without_gradient(gradients: dict[str, np.ndarray], noise: float) -> set[str]
 
 @pytest.mark.parametrize("backend", ["aot_eager", "aot_eager_decomp_partition"])
 @pytest.mark.parametrize("file", model_files(), ids=lambda file: file.stem)
+@pytest.mark.heavy
 def test_training_compiled_is_training(file: Path, backend: str) -> None:
     with as_torch.installed():
         import torch

@@ -89,6 +89,7 @@ def test_a_model_computes_the_same_at_every_size(name, backend):
 @pytest.mark.parametrize(
     ("name", "backend"), [("mlp", "inductor"), ("cnn", "loops"), ("transformer", "aot_eager_decomp_partition")]
 )
+@pytest.mark.heavy
 def test_code_is_made_for_each_size_behind_one_graph(name, backend):
     make, inputs = MODELS[name]
     torch.manual_seed(0)

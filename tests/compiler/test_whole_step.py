@@ -364,6 +364,7 @@ def test_steps(body):
 
 
 @pytest.mark.parametrize("body", [clipped, zeros_kept], ids=lambda body: body.__name__)
+@pytest.mark.heavy
 def test_steps_in_kernels(body):
     assert_same_training(with_step(body), backend="inductor", steps=4, tolerance=1e-5)
 

@@ -238,6 +238,7 @@ def test_inside_a_transform():
 
 
 @pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
+@pytest.mark.heavy
 def test_an_index_out_of_range_leaves_everything_as_it_was(backend):
     def run(compiled: bool) -> list[Any]:
         torch.manual_seed(0)

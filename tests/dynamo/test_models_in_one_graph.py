@@ -73,6 +73,7 @@ def check(call: Call, backend: str, torch: Any) -> None:
 
 
 @pytest.mark.parametrize("file", [file for file in model_files() if file.stem in DATA_DEPENDENT], ids=lambda f: f.stem)
+@pytest.mark.heavy
 def test_what_depends_on_data_breaks_the_graph_and_nothing_else(file: Path) -> None:
     with as_torch.installed():
         import torch

@@ -135,6 +135,7 @@ BROKEN = {"uint8": 1, "bool": 3}  # products are of uint64; abs, argmax and argm
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.heavy
 def test_the_same_as_numpy_in_one_graph(dtype: str) -> None:
     array = (np.arange(12).reshape(3, 4) % 5).astype(dtype)
     broken, wrong = [], []

@@ -278,6 +278,7 @@ OPERANDS = (1, None, "s", b"x", (1,), [1], {1: 2}, {1}, frozenset(), Refusing)
 
 
 @pytest.mark.parametrize("sign", ["+", "-", "*", "//", "**", "<<", "|", "@"])
+@pytest.mark.heavy
 def test_the_message_names_the_operator_as_it_is_written(sign):
     scope = {}
     for written in (sign, f"{sign}="):

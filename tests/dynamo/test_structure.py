@@ -232,6 +232,7 @@ def test_every_change_of_a_model_is_noticed(change):
 
 @pytest.mark.parametrize("seed", range(8))
 @config.patch(recompile_limit=100)
+@pytest.mark.heavy
 def test_random_changes_are_noticed(seed, impatient):
     chooser = random.Random(seed)
     torch.manual_seed(seed)

@@ -52,6 +52,7 @@ def test_a_process_that_is_started_is_not_told_what_was_reported(monkeypatch):
     assert "MTC_CACHE_BYTES" not in without_wrong_values() and without_wrong_values()["MTC_COMPILE_THREADS"] == "2"
 
 
+@pytest.mark.slow
 def test_no_value_of_any_variable_keeps_the_package_from_working():
     wrong = dict.fromkeys([*(variable.name for variable in VARIABLES), "MTC_LOGS"], "\x01 wrong")
     # Several kernels, since a single one doesn't ask how many processes compile.

@@ -81,6 +81,7 @@ def test_an_inner_capture_does_not_starve_the_outer_one():
         ("help", "why and where a graph was broken"),
     ],
 )
+@pytest.mark.heavy
 def test_the_environment_variable_is_read_at_import(setting, expected):
     program = "from minitorch_compile import logs; print(logs.enabled())"
     done = subprocess.run(

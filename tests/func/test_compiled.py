@@ -49,6 +49,7 @@ def test_a_transform_is_captured_whole(name, backend, needs_gradient):
 
 
 @pytest.mark.parametrize("name", ["per sample gradients", "jacobians", "size of gradients"])
+@pytest.mark.heavy
 def test_it_becomes_kernels(name):
     compiled = torch.compile(PROGRAMS[name], fullgraph=True)
     for a, b in zip(run(PROGRAMS[name], True), run(compiled, True)):

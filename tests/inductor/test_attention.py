@@ -90,6 +90,7 @@ SIZES = [
 @pytest.mark.parametrize("is_causal", [False, True])
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
 @pytest.mark.parametrize("dtype", TOLERANCES, ids=str)
+@pytest.mark.heavy
 def test_blocks_of_all_sizes(sizes: tuple[int, ...], is_causal: bool, dtype: Any) -> None:
     check(Case(sizes), dtype, is_causal)
 

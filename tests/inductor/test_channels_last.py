@@ -45,6 +45,7 @@ def run(name, element, first, second, like, shape, cuts=()):
 @pytest.mark.slow
 @pytest.mark.parametrize("element", ["float32", "float64"])
 @pytest.mark.parametrize("name", [*SHAPES, *MORE_SHAPES])
+@pytest.mark.heavy
 def test_each_kernel_computes_its_sum(name, element):
     shape = {**SHAPES, **MORE_SHAPES}[name]
     rng = np.random.default_rng(0)
@@ -127,6 +128,7 @@ def test_compiled_convolutions_have_the_values_and_strides_of_eager_ones():
         torch.testing.assert_close(compiled, eager)
 
 
+@pytest.mark.slow
 def test_a_part_of_an_image_is_laid_out_first():
     torch.manual_seed(0)
     x, w = channels_last(2, 24, 9, 9), channels_last(16, 16, 3, 3)
@@ -134,6 +136,7 @@ def test_a_part_of_an_image_is_laid_out_first():
     torch.testing.assert_close(torch.compile(function)(x, w), function(x, w))
 
 
+@pytest.mark.slow
 def test_what_is_kept_for_the_backward_pass_stays_channels_last():
     class Block(nn.Module):
         def __init__(self):
@@ -155,6 +158,7 @@ def test_what_is_kept_for_the_backward_pass_stays_channels_last():
 # Of (input, weight, gradient): whether each lies channels last. PyTorch 2.13 goes by the first two.
 @pytest.mark.parametrize("x_last, w_last, grad_last", list(itertools.product((False, True), repeat=3)))
 @pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.heavy
 def test_results_lie_channels_last_if_the_input_or_the_weight_does(compiled, x_last, w_last, grad_last):
     torch.manual_seed(0)
     x, w = channels_last(2, 4, 5, 6), channels_last(8, 4, 3, 3)

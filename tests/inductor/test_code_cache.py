@@ -84,6 +84,7 @@ def test_processes_that_compile_the_same_at_once_do_not_disturb_each_other(tmp_p
     assert run_program(tmp_path)[0] == 1
 
 
+@pytest.mark.slow
 def test_a_damaged_kernel_is_compiled_again_with_one_line_in_the_log(filled_folder):
     (path,) = filled_folder.rglob("mtc_*.o")
     whole = path.read_bytes()

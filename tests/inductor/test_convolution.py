@@ -98,6 +98,7 @@ def run(name, element, first, second, result, shape, cuts=()):
 
 @pytest.mark.parametrize("element", ["float32", "float64"])
 @pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.heavy
 def test_each_kernel_computes_its_sum(name, element):
     shape = SHAPES[name]
     rng = np.random.default_rng(0)

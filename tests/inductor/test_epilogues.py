@@ -222,6 +222,7 @@ def feed_forward(x, w, v, b):
 
 @pytest.mark.parametrize("kind", [torch.float32, torch.float64])
 @pytest.mark.parametrize("rows", [0, 1, 9, 130])
+@pytest.mark.heavy
 def test_a_feed_forward_layer_and_its_gradients(kind, rows):
     torch.manual_seed(0)
     sizes = (rows, 48), (48, 96), (96, 48), (96,)

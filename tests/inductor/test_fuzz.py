@@ -30,6 +30,7 @@ RECORDED = (400, 550)  # of these, those that are launched as recordings
 
 @pytest.mark.parametrize(("backend", "device", "first"), FIRST)
 @pytest.mark.filterwarnings("ignore:.*main memory")
+@pytest.mark.heavy
 def test_random_graphs_give_what_the_plain_program_gives(backend, device, first):
     with nullcontext() if device == "cpu" else using(FakeDriver()):
         mode = "reduce-overhead" if first in RECORDED else "default"

@@ -53,6 +53,7 @@ print(host().cpu, host().vector_bytes, repr(cpu_target.target_context.codegen().
 
 @pytest.mark.skipif(not host().triple.startswith("x86_64"), reason="names processors of this kind")
 @pytest.mark.parametrize("features, vector_bytes", [({}, 16), ({"NUMBA_CPU_FEATURES": "+avx2"}, 32)])
+@pytest.mark.heavy
 def test_the_environment_names_the_machine_and_a_name_alone_brings_no_features_of_this_one(features, vector_bytes):
     environment = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_CPU_")}
     done = subprocess.run(

@@ -11,6 +11,7 @@ FAILED_ONCE = [22, 78, 116]
 
 
 @pytest.mark.parametrize("seed", [*FAILED_ONCE, *range(1000, 1009)])
+@pytest.mark.heavy
 def test_loops_and_kernels_give_what_prims_give(seed):
     program = RandomProgram(seed, steps=6 + seed % 14, scans=seed not in FAILED_ONCE)
     tensors = tensors_of(program.arrays)

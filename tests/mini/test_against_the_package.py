@@ -69,6 +69,7 @@ def test_ten_programs_on_the_prims(first):
 
 
 @pytest.mark.parametrize("seed", range(6))
+@pytest.mark.heavy
 def test_a_program_as_kernels(seed):
     assert (said := judge(seed, Program)) is None, said
 
