@@ -53,7 +53,7 @@ ATTENTIONS: dict[str, tuple[Any, tuple[tuple[int, ...], ...]]] = {
 }
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def attention() -> Iterator[library.Library]:
     yield from used_library(CALLING_BLAS)
 

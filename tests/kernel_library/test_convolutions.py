@@ -19,7 +19,7 @@ from tests.kernel_library.used_library import results, used_library
 CONVOLUTIONS = [name for name in PLANNED if name.startswith("convolution")]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def kernels() -> Iterator[library.Library]:
     yield from used_library(CONVOLUTIONS)
 

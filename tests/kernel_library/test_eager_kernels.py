@@ -102,12 +102,12 @@ def by_running(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> tor
     return F.batch_norm(x, mean, mean.abs() + 0.5, weight, bias)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def few() -> Iterator[library.Library]:
     yield from used_library(QUICK)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def all_programs() -> Iterator[library.Library]:
     yield from used_library(PROGRAMS)
 
@@ -269,8 +269,11 @@ def test_transforms_and_tracers_see_the_operation(few: library.Library) -> None:
 
 
 def test_a_process_runs_kernels_without_numba(few: library.Library) -> None:
+    path = library.library_path()
     program = (
-        "import sys, minitorch_compile as torch\n"
+        "import pathlib, sys, minitorch_compile as torch\n"
+        "from minitorch_compile.kernel_library import library\n"
+        f"library.library_path = lambda: pathlib.Path({str(path)!r})\n"
         "x = torch.linspace(-3, 3, 500_000)\n"
         "y = torch.nn.functional.gelu(x)\n"
         "from minitorch_compile.kernel_library.replaced import program\n"

@@ -17,7 +17,7 @@ from tests.kernel_library.used_library import used_library
 CALLS = [((8, 70, 9, 1), 1, 33), ((90, 50), 0, 120), ((90, 50), -1, 7), ((5000,), 0, 6000), ((2, 1, 3000), 1, 4)]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def few() -> Iterator[library.Library]:
     yield from used_library(("gather_along", "scatter_along"))
 

@@ -17,7 +17,7 @@ from minitorch_compile.tensor import ops
 from tests.kernel_library.used_library import used_library
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def kernels() -> Iterator[library.Library]:
     yield from used_library(["max_pool2d", "max_pool2d_backward"])
 

@@ -40,7 +40,7 @@ LAYERS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def kernels() -> Iterator[library.Library]:
     yield from used_library([f"{name}_cell{way}" for name in KINDS for way in ("", "_backward")])
 
