@@ -10,7 +10,7 @@ tensor([0.8990])
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 from minitorch_compile.optim import functional
 from minitorch_compile.optim.functional import AdamState
@@ -47,6 +47,7 @@ class Adam(RuleOptimizer):
     native = fused_adam
     state_class = AdamState
     options = ("lr", "betas", "eps", "weight_decay", "maximize", ("decoupled_weight_decay", "decoupled"))
+    asked_for: ClassVar[dict[str, str]] = {"amsgrad": "max_exp_avg_sq"}
 
     def __init__(
         self,

@@ -10,7 +10,7 @@ tensor([0.9000])
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 from minitorch_compile.optim import functional
 from minitorch_compile.optim.functional import RMSpropState
@@ -29,6 +29,7 @@ class RMSprop(RuleOptimizer):
     native = fused_rmsprop
     state_class = RMSpropState
     options = ("lr", "alpha", "eps", "weight_decay", "momentum", "maximize")
+    asked_for: ClassVar[dict[str, str]] = {"momentum": "momentum_buffer", "centered": "grad_avg"}
 
     def __init__(
         self,

@@ -36,6 +36,7 @@ class RuleOptimizer(Optimizer):
     state_class: ClassVar[Any]
     options: ClassVar[tuple[str | tuple[str, str], ...]]
     counters: ClassVar[tuple[str, ...]] = ("step",)
+    asked_for: ClassVar[dict[str, str]] = {}  # by option, the state value that exists from the first step on with it
     native: ClassVar[Callable[..., list[Any]] | None] = None
 
     def __init__(self, params: Iterable[Any], defaults: Group) -> None:
@@ -125,6 +126,9 @@ class RuleOptimizer(Optimizer):
         state = self.state[p]
         if not state:
             state.update(self.initial_state(p, group))
+        for option, name in self.asked_for.items():
+            if group.get(option) and name not in state:
+                raise KeyError(f"{name}: {option!r} was off at the first step; make a new optimizer with it")
         for name in self.counters:
             if not isinstance(state[name], Tensor):  # loaded from a state dict of long ago
                 state[name] = self.counter(p, group, state[name])

@@ -209,3 +209,20 @@ def test_an_optimizer_that_only_passes_steps_on_has_no_hooks_of_its_own() -> Non
     finally:
         handle.remove()
     assert (p.tolist(), log) == ([0.5], ["SGD"])  # PyTorch's answer
+
+
+@pytest.mark.parametrize("size", [3, 1 << 17], ids=["small", "native"])
+@pytest.mark.parametrize(
+    ("kind", "option", "value"),
+    [("RMSprop", "momentum", 0.9), ("RMSprop", "centered", True), ("Adam", "amsgrad", True)],
+)
+def test_an_option_that_needs_a_state_can_not_be_switched_on_later(kind, option, value, size):
+    parameter = torch.nn.Parameter(torch.ones(size))
+    optimizer = getattr(torch.optim, kind)([parameter])
+    parameter.grad = torch.ones(size)
+    optimizer.step()
+    optimizer.param_groups[0][option] = value
+    before = parameter.detach().clone()
+    with pytest.raises(KeyError, match=f"'{option}' was off"):
+        optimizer.step()
+    assert torch.equal(parameter, before)
